@@ -1,0 +1,1 @@
+"""Derive, prove and check the mathematics of deep learning, for every size."""

@@ -1,0 +1,117 @@
+"""Derivatives of canonical forms, atom by atom.
+
+This is not the engine that writes derivations (`calculus`): it is how the canonical form reads a derivative that stands in an
+expression, so that a derivation's steps are judged by other code than the one that made them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+from flint import fmpq
+
+from ..language.errors import UnsupportedError
+from ..language.operations import OPERATIONS
+from . import algebra, powers, sums
+from .context import Context
+from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, simple, subtract
+
+
+def derivative(ctx: Context, p: Poly, name: str, indices: tuple[Poly, ...]) -> Poly:
+    """The derivative of a polynomial by the element name[indices]."""
+    return _Derivative(ctx, name, indices).of_poly(p)
+
+
+class _Derivative:
+    def __init__(self, ctx: Context, name: str, indices: tuple[Poly, ...]) -> None:
+        self.ctx = ctx
+        self.name = name
+        self.indices = indices
+        self.memo: dict[Atom, Poly] = {}
+
+    def of_poly(self, p: Poly) -> Poly:
+        return add(*(scale(self.of_mono(m), c) for m, c in p.terms.items()))
+
+    def of_mono(self, mono: Mono) -> Poly:
+        parts = []
+        for a, e in mono:
+            inner = self.of_atom(a)
+            if inner.terms:
+                lowered = algebra.of_factors(self.ctx, merge(mono, ((a, -1),)), fmpq(e.numerator, e.denominator))
+                parts.append(algebra.multiply(self.ctx, lowered, inner))
+        return add(*parts)
+
+    def of_atom(self, a: Atom) -> Poly:
+        done = self.memo.get(a)
+        if done is None:
+            done = self.memo[a] = self._of_atom(a)
+        return done
+
+    def _of_atom(self, a: Atom) -> Poly:
+        ctx = self.ctx
+        match a.kind:
+            case "size" | "num" | "pi" | "I" | "ix":
+                return ZERO
+            case "el":
+                if a.data[0] != self.name:
+                    return ZERO
+                if a.data[1].symmetric:
+                    raise UnsupportedError(f"the derivative by an entry of {self.name}, which is declared symmetric: declare it as "
+                                           "'real' for the entrywise gradient, or write the symmetric part out")
+                return algebra.product(ctx, *(algebra.equals_zero(ctx, subtract(p, q))
+                                              for p, q in zip(a.data[2], self.indices, strict=True)))
+            case "exp":
+                return algebra.multiply(ctx, of_atom(a), self.of_mono(a.data[0]))
+            case "log":
+                return algebra.multiply(ctx, powers.power_of(ctx, a.data[0], -1), self.of_poly(a.data[0]))
+            case "base":
+                return self.of_poly(a.data[0])
+            case "sum":
+                temporaries, body = sums.open_sum(ctx, a)
+                return sums.sum_over(ctx, temporaries, self.of_poly(body))
+            case "eq" | "ge":
+                if self.of_poly(a.data[0]).terms:
+                    ctx.used.setdefault(f"kink:{a!r}")
+                return ZERO
+            case "argmax":
+                if self.of_poly(a.data[1]).terms:
+                    ctx.used.setdefault("tie")
+                return ZERO
+            case "max":
+                t, body = sums.opened(ctx, a)
+                inner = self.of_poly(body)
+                if not inner.terms:
+                    return ZERO
+                ctx.used.setdefault("tie")
+                other, again = sums.opened(ctx, a)
+                place = sums.argmax_over(ctx, other, again, of_atom(t))
+                return sums.sum_over(ctx, (t,), algebra.multiply(ctx, place, inner))
+            case "prod":
+                t, body = sums.opened(ctx, a)
+                inner = self.of_poly(body)
+                if not inner.terms:
+                    return ZERO
+                quotient = algebra.multiply(ctx, inner, powers.power_of(ctx, body, -1))
+                return algebra.multiply(ctx, of_atom(a), sums.sum_over(ctx, (t,), quotient))
+            case "fn":
+                return self._of_function(a)
+        raise UnsupportedError(f"no derivative for an atom of kind {a.kind}")
+
+    def _of_function(self, a: Atom) -> Poly:
+        name, *arguments = a.data
+        inner = [self.of_poly(p) for p in arguments]
+        if not any(p.terms for p in inner):
+            return ZERO
+        row = OPERATIONS.get(name)
+        if row is None or row.derivative is None or len(arguments) != 1:
+            raise UnsupportedError(f"the function {name} has no derivative rule; declare one in the table of operations")
+        from .reader import Reader
+
+        x = sp.Dummy("x", real=True)
+        reader = Reader(self.ctx)
+        reader.memo[x] = arguments[0]
+        return algebra.multiply(self.ctx, reader.read(row.derivative(x)), inner[0])
+
+
+__all__ = ["Fraction", "POLY_ONE", "derivative", "of_mono", "simple"]

@@ -1,0 +1,180 @@
+"""Deciding equality for all sizes: the difference of two canonical forms is zero, if need be over a common denominator.
+
+The answer is one-sided. `True` means that the two expressions are equal for every size, wherever both are defined; `False`
+means only that the canonical form did not show it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations, product
+from math import ceil
+
+import sympy as sp
+
+from ..language.errors import HypothesisError
+from ..language.hypotheses import Hypothesis
+from . import algebra, sums
+from .context import Context, SumRule, TooLarge, Undefined
+from .reader import Reader
+from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, sort_mono, subtract
+
+
+@dataclass(frozen=True)
+class Equality:
+    """The answer of the canonical form: `equal`, the seconds it took, what it used, and the residual's text when it is not."""
+
+    equal: bool
+    seconds: float
+    used: tuple[str, ...] = ()
+    residual: str = ""
+
+
+def context_for(hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 20.0) -> Reader:
+    """A reader in a fresh context with the rules that hypotheses give."""
+    reader = Reader(Context(seconds=seconds))
+    for h in hypotheses:
+        add_hypothesis(reader, h)
+    return reader
+
+
+def equal(left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 20.0) -> Equality:
+    """Whether two index expressions with the same free indices are equal for all sizes, under hypotheses.
+
+    >>> from lemmata.symbolic.language import vocabulary as np
+    >>> from lemmata.symbolic.language.arrays import array
+    >>> z = array("z", "K")
+    >>> equal(np.sum(np.softmax(z)).body, 1).equal
+    True
+    """
+    start = time.perf_counter()
+    reader = context_for(hypotheses, seconds)
+    try:
+        difference = subtract(reader.read(left), reader.read(right))
+        yes = is_zero(reader.ctx, difference)
+        residual = "" if yes else repr(difference)[:400]
+    except (TooLarge, Undefined) as error:
+        yes, residual = False, str(error)
+    return Equality(yes, time.perf_counter() - start, tuple(reader.ctx.used), residual)
+
+
+def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
+    """Turn a hypothesis into a rewriting rule or a known sign."""
+    ctx = reader.ctx
+    left, right = reader.read(h.left), reader.read(h.right)
+    difference = subtract(left, right)
+    if h.relation in (">", ">="):
+        ctx.positive_polys.append(difference)
+        return
+    if h.relation == "!=":
+        ctx.nonzero_polys.append(difference)
+        return
+    variables = tuple(reader.index_atom(i) for i in h.indices)
+    sum_terms = [(m, c) for m, c in difference.terms.items() if len(m) == 1 and m[0][0].kind == "sum" and m[0][1] == 1]
+    if sum_terms:
+        (mono, c) = max(sum_terms, key=lambda item: item[0][0][0].digest)
+        atom: Atom = mono[0][0]
+        rest = scale(Poly({m: v for m, v in difference.terms.items() if m != mono}), -ONE_Q / c)
+        fresh, body = sums.open_sum(ctx, atom)
+        if len(body.terms) == 1 and next(iter(body.terms.values())) == 1:
+            if not variables:
+                ctx.atom_rules[atom] = rest
+            ctx.sum_rules.append(SumRule(fresh, next(iter(body.terms)), variables, rest, str(h)))
+            return
+    elements = [(m, c) for m, c in difference.terms.items() if len(m) == 1 and m[0][1] == 1 and m[0][0].kind == "el" and not m[0][0].free]
+    if elements:
+        mono, c = elements[0]
+        ctx.atom_rules[mono[0][0]] = scale(Poly({m: v for m, v in difference.terms.items() if m != mono}), -ONE_Q / c)
+        return
+    raise HypothesisError(f"the hypothesis {h} gives no rule: a rule needs a sum over one monomial (sum(y) = 1) or a scalar on its "
+                          "left side")
+
+
+# ---------------------------------------------------------------------- zero
+def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
+    """Whether a polynomial vanishes identically: as it is, over a common denominator, or sum by sum."""
+    if not p.terms:
+        return True
+    p = clear_denominators(ctx, p)
+    if not p.terms:
+        return True
+    if depth >= 3:
+        return False
+    merged = merge_sums(ctx, p, depth)
+    return merged is not None and not merged.terms
+
+
+def clear_denominators(ctx: Context, p: Poly) -> Poly:
+    """The polynomial times powers of its denominators, so that no negative exponent is left at the top level."""
+    for _ in range(4):
+        least: dict[Atom, object] = {}
+        for m in p.terms:
+            for a, e in m:
+                if e < 0:
+                    least[a] = min(least.get(a, 0), e)  # type: ignore[call-overload]
+        if not least:
+            return p
+        for a in sorted(least, key=lambda a: a.digest):
+            e = least[a]
+            up = ceil(-e) if a.kind == "base" else -Fraction(e)  # type: ignore[arg-type, operator]
+            up = int(up) if Fraction(up).denominator == 1 else up
+            p = _times(ctx, p, a, up)
+    return p
+
+
+def _times(ctx: Context, p: Poly, a: Atom, e: int | Fraction) -> Poly:
+    return add(*(algebra.of_factors(ctx, merge(m, ((a, e),)), c) for m, c in p.terms.items()))
+
+
+def merge_sums(ctx: Context, p: Poly, depth: int) -> Poly | None:
+    """Terms with one sum each are put under one sum, bound indices lined up, and vanish when the summand does."""
+    groups: dict[tuple[tuple[Poly, ...], Mono], list[tuple[Atom, Mono, object]]] = {}
+    loose: dict[Mono, object] = {}
+    for m, c in p.terms.items():
+        own = [a for a, e in m if a.kind == "sum" and e == 1]
+        if not own:
+            loose[m] = c
+            continue
+        # the sum with the most structure is the one to open; the others stay as factors
+        chosen = max(own, key=lambda a: (len(a.data[0]), len(a.data[1]), a.digest))
+        rest = tuple(f for f in m if f[0] is not chosen)
+        others = tuple(f for f in rest if f[0].kind == "sum")
+        groups.setdefault((chosen.data[0], others), []).append((chosen, tuple(f for f in rest if f[0].kind != "sum"), c))
+    left: list[Poly] = [Poly(dict(loose))] if loose else []  # type: ignore[arg-type]
+    changed = False
+    for (sizes, others), members in groups.items():
+        if len(members) > 1 and _vanishes(ctx, sizes, members, depth):
+            changed = True
+            continue
+        for atom, rest, c in members:
+            left.append(of_mono(sort_mono([*rest, *others, (atom, 1)]), c))  # type: ignore[arg-type]
+    return add(*left) if changed else None
+
+
+def _vanishes(ctx: Context, sizes: tuple[Poly, ...], members: list[tuple[Atom, Mono, object]], depth: int) -> bool:
+    fresh = [ctx.temporary(s) for s in sizes]
+    bodies: list[list[Poly]] = []
+    for atom, rest, c in members:
+        options = []
+        for order in permutations(range(len(sizes))):
+            if any(sizes[n] != sizes[k] for n, k in enumerate(order)):
+                continue
+            mapping = {ctx.index(("b", atom.height, n), s): of_atom(fresh[order[n]]) for n, s in enumerate(sizes)}
+            body = algebra.substitute_mono(ctx, atom.data[1], mapping)
+            options.append(scale(algebra.multiply(ctx, algebra.of_factors(ctx, rest), body), c))  # type: ignore[arg-type]
+        bodies.append(options)
+    tried = 0
+    for choice in product(bodies[0][:1], *bodies[1:]):
+        tried += 1
+        if tried > 64:
+            return False
+        summand = add(*choice)
+        if is_zero(ctx, summand, depth + 1):
+            return True
+    return False
+
+
+__all__ = ["ONE", "Equality", "context_for", "equal", "is_zero"]

@@ -1,0 +1,270 @@
+"""What is known of signs: of atoms by their domain, of polynomials by intervals and by the ends of index ranges.
+
+Every answer is one-sided: True means it follows from domains, hypotheses and ranges; False means only "not known".
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import fmpq
+
+from .context import Context
+from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, negative, of_atom, scale, subtract
+
+
+def atom_sign(ctx: Context, a: Atom) -> str:
+    """'+' positive, '-' negative, '0+' not negative, '!' not zero, '?' unknown."""
+    match a.kind:
+        case "size" | "num" | "pi":
+            return "+"
+        case "exp":
+            return "?" if any(f.kind == "I" for f, _ in a.data[0]) else "+"
+        case "ix" | "eq" | "ge" | "argmax":
+            return "0+"
+        case "el" | "sym":
+            d = a.data[1]
+            if d.positive:
+                return "+"
+            if d.negative:
+                return "-"
+            if d.nonnegative:
+                return "0+"
+            return "!" if d.nonzero else "?"
+        case "base":
+            return poly_sign(ctx, a.data[0])
+        case "sum":
+            sign = mono_sign(ctx, a.data[1])
+            return sign if sign in "+-0+" else "?"
+        case "prod":
+            return "+" if poly_sign(ctx, a.data[1]) == "+" else "?"
+        case "max":
+            sign = poly_sign(ctx, a.data[1])
+            return sign if sign in ("+", "-", "0+") else "?"
+        case "log":
+            return "+" if is_positive(ctx, subtract(a.data[0], Poly({ONE: ONE_Q}))) else "?"
+        case "fn":
+            return _function_sign(ctx, a)
+    return "?"
+
+
+def _function_sign(ctx: Context, a: Atom) -> str:
+    name = a.data[0]
+    if name in ("erf", "arctan", "arcsinh", "arctanh", "arcsin") and len(a.data) == 2:
+        sign = poly_sign(ctx, a.data[1])
+        return sign if sign in ("+", "-", "0+", "!") else "?"
+    if name in ("gamma", "erfc", "erfcx") and (name != "gamma" or is_positive(ctx, a.data[1])):
+        return "+"
+    return "?"
+
+
+def _power_sign(sign: str, e: Exponent) -> str:
+    if sign == "+":
+        return "+"
+    if isinstance(e, Fraction):
+        return "0+" if e > 0 else "+"  # where it is defined at all
+    if e % 2 == 0:
+        return "+" if sign in "-!" else "0+" if e > 0 else "+"
+    if sign == "0+" and e < 0:
+        return "+"
+    return sign
+
+
+def mono_sign(ctx: Context, mono: Mono) -> str:
+    """The sign of a monomial."""
+    result = "+"
+    for a, e in mono:
+        sign = _power_sign(atom_sign(ctx, a), e)
+        if sign == "?":
+            return "?"
+        if result == "!" or sign == "!":
+            result = "!" if {result, sign} <= {"+", "-", "!"} else "?"
+        elif sign == "-":
+            result = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}[result]
+        elif sign == "0+":
+            result = {"+": "0+", "-": "0-"}.get(result, result)
+        if result == "?":
+            return "?"
+    return result if result != "0-" else "0-"
+
+
+def poly_sign(ctx: Context, p: Poly) -> str:
+    """The sign of a polynomial: '+', '-', '0+', '0-', '!' or '?'."""
+    if not p.terms:
+        return "0+"
+    kinds = set()
+    for m, c in p.terms.items():
+        s = mono_sign(ctx, m)
+        if c < 0:
+            s = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}.get(s, s)
+        kinds.add(s)
+    if kinds <= {"+", "0+"}:
+        return "+" if "+" in kinds else "0+"
+    if kinds <= {"-", "0-"}:
+        return "-" if "-" in kinds else "0-"
+    if len(p.terms) == 1:
+        return next(iter(kinds))
+    if any(p == q for q in ctx.positive_polys):
+        return "+"
+    if any(p == negative(q) for q in ctx.positive_polys):
+        return "-"
+    low, low_open, high, high_open = _interval(ctx, p)
+    if low > 0 or (low == 0 and low_open):
+        return "+"
+    if high < 0 or (high == 0 and high_open):
+        return "-"
+    if low >= 0:
+        return "0+"
+    if high <= 0:
+        return "0-"
+    if _nonnegative_at_ends(ctx, subtract(p, Poly({ONE: ONE_Q})), 0):
+        integral = all(a.kind in ("ix", "size") for m in p.terms for a, _ in m)
+        if integral:
+            return "+"
+    if _nonnegative_at_ends(ctx, p, 0):
+        return "0+"
+    if any(p == q or p == negative(q) for q in ctx.nonzero_polys):
+        return "!"
+    return "?"
+
+
+def is_positive(ctx: Context, p: Poly) -> bool:
+    """p > 0 everywhere."""
+    return poly_sign(ctx, p) == "+"
+
+
+def is_nonnegative(ctx: Context, p: Poly) -> bool:
+    """p ≥ 0 everywhere."""
+    return poly_sign(ctx, p) in ("+", "0+")
+
+
+def is_nonzero(ctx: Context, p: Poly) -> bool:
+    """p ≠ 0 everywhere."""
+    return poly_sign(ctx, p) in ("+", "-", "!")
+
+
+def _atom_interval(ctx: Context, a: Atom) -> tuple[float, bool, float, bool]:
+    if a.kind in ("el", "sym"):
+        d = a.data[1]
+        return d.low, not (d.closed_low or d.values), d.high, not (d.closed_high or d.values)
+    if a.kind == "size":
+        return 1.0, False, math.inf, True
+    if a.kind == "num":
+        return float(a.data[0]), False, float(a.data[0]), False
+    if a.kind == "pi":
+        return 3.14, True, 3.15, True
+    if a.kind in ("eq", "ge", "argmax"):
+        return 0.0, False, 1.0, False
+    if a.kind == "fn" and a.data[0] in ("erf", "tanh"):
+        return -1.0, True, 1.0, True
+    sign = atom_sign(ctx, a)
+    return {"+": (0.0, True, math.inf, True), "-": (-math.inf, True, 0.0, True), "0+": (0.0, False, math.inf, True)}.get(
+        sign, (-math.inf, True, math.inf, True))
+
+
+def _interval(ctx: Context, p: Poly) -> tuple[float, bool, float, bool]:
+    """An interval that holds p; the flags say that the end is not reached. Floats are used for comparison with slack only."""
+    low = high = 0.0
+    low_open = high_open = False
+    for m, c in p.terms.items():
+        a_low, a_lo, a_high, a_ho = 1.0, False, 1.0, False
+        for a, e in m:
+            if isinstance(e, Fraction) or e < 0:
+                s = _power_sign(atom_sign(ctx, a), e)
+                b = {"+": (0.0, True, math.inf, True), "0+": (0.0, False, math.inf, True)}.get(s, (-math.inf, True, math.inf, True))
+            else:
+                b = _interval_power(_atom_interval(ctx, a), e)
+            a_low, a_lo, a_high, a_ho = _interval_product((a_low, a_lo, a_high, a_ho), b)
+        f = float(int(c.p)) / float(int(c.q))
+        if f < 0:
+            a_low, a_lo, a_high, a_ho = a_high, a_ho, a_low, a_lo
+        low, low_open = low + f * a_low, low_open or a_lo
+        high, high_open = high + f * a_high, high_open or a_ho
+    slack = 1e-12
+    if low not in (0.0, math.inf, -math.inf):
+        low = low - slack * abs(low) if abs(low) > slack else 0.0
+    if high not in (0.0, math.inf, -math.inf):
+        high = high + slack * abs(high) if abs(high) > slack else 0.0
+    if math.isnan(low):
+        low = -math.inf
+    if math.isnan(high):
+        high = math.inf
+    return low, low_open, high, high_open
+
+
+def _interval_power(b: tuple[float, bool, float, bool], e: int) -> tuple[float, bool, float, bool]:
+    low, lo, high, ho = b
+    if low >= 0:
+        return low**e, lo, high**e, ho
+    if high <= 0:
+        r = ((-high) ** e, ho, (-low) ** e, lo)
+        return r if e % 2 == 0 else (-r[2], r[3], -r[0], r[1])
+    if e % 2 == 0:
+        top = max(-low, high)
+        return 0.0, False, top**e, (lo if -low > high else ho)
+    return -((-low) ** e), lo, high**e, ho
+
+
+def _interval_product(a: tuple[float, bool, float, bool], b: tuple[float, bool, float, bool]) -> tuple[float, bool, float, bool]:
+    ends = []
+    for x, xo in ((a[0], a[1]), (a[2], a[3])):
+        for y, yo in ((b[0], b[1]), (b[2], b[3])):
+            v = 0.0 if x == 0 or y == 0 else x * y
+            # an end that is 0 by a reached zero is reached, whatever the other end
+            reached_zero = (x == 0 and not xo) or (y == 0 and not yo)
+            ends.append((v, False if v == 0 and reached_zero else (xo or yo)))
+    low = min(ends, key=lambda t: (t[0], t[1]))
+    high = max(ends, key=lambda t: (t[0], not t[1]))
+    return low[0], low[1], high[0], high[1]
+
+
+def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
+    """p ≥ 0 for indices in their ranges: p is linear in each index, so its least value is at an end of the range."""
+    from . import algebra
+
+    if depth > 6:
+        return False
+    indices = sorted(p.free, key=lambda a: a.digest)
+    linear = [i for i in indices if all(a is i or i not in a.free for m in p.terms for a, _ in m)]
+    if any(a.kind not in ("ix", "size") for m in p.terms for a, _ in m):
+        return False
+    if not linear:
+        # sizes are at least 1: write n = 1 + m and look at the coefficients
+        if indices:
+            return False
+        shifted = _shift_sizes(ctx, p)
+        return all(c >= 0 for c in shifted.terms.values())
+    i = linear[-1]
+    slope = Poly({})
+    for m, c in p.terms.items():
+        for a, e in m:
+            if a is i:
+                if e != 1:
+                    return False
+                slope = add(slope, Poly({tuple(f for f in m if f[0] is not i): c}))
+    zero = algebra.substitute(ctx, p, {i: Poly({})})
+    top = algebra.substitute(ctx, p, {i: subtract(i.data[1], Poly({ONE: ONE_Q}))})
+    s = poly_sign(ctx, slope)
+    if s in ("+", "0+"):
+        return _nonnegative_at_ends(ctx, zero, depth + 1)
+    if s in ("-", "0-"):
+        return _nonnegative_at_ends(ctx, top, depth + 1)
+    return _nonnegative_at_ends(ctx, zero, depth + 1) and _nonnegative_at_ends(ctx, top, depth + 1)
+
+
+def _shift_sizes(ctx: Context, p: Poly) -> Poly:
+    from . import algebra
+
+    result = Poly({})
+    for m, c in p.terms.items():
+        part = Poly({ONE: c})
+        for a, e in m:
+            if isinstance(e, Fraction) or e < 0:
+                return Poly({ONE: fmpq(-1)})
+            part = algebra.multiply(ctx, part, algebra.power(ctx, add(of_atom(a), Poly({ONE: ONE_Q})), e))
+        result = add(result, part)
+    return result
+
+
+__all__ = ["atom_sign", "is_nonnegative", "is_nonzero", "is_positive", "mono_sign", "poly_sign", "scale"]

@@ -1,0 +1,402 @@
+"""Sums over bound indices, kept as connected sums of one monomial.
+
+A sum distributes over terms; what does not depend on the index leaves it; deltas are contracted; sums inside are merged into
+one flat sum; a partial sum against its own reciprocal cancels; factors that share no bound index are separate sums.
+Bound indices get canonical names: by a signature first, then by trying the few that remain tied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+
+from . import algebra, powers, signs
+from .context import Context, SumRule
+from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
+                    simple, sort_mono, subtract)
+
+MAX_TIED = 5040
+
+
+def opened(ctx: Context, a: Atom) -> tuple[Atom, Poly]:
+    """The body of a maximum, its place or a product, with a fresh temporary in place of its bound index."""
+    (size,) = a.data[0]
+    fresh = ctx.temporary(size)
+    return fresh, algebra.substitute(ctx, a.data[1], {ctx.index(("b", a.height, 0), size): of_atom(fresh)})
+
+
+def open_sum(ctx: Context, a: Atom) -> tuple[tuple[Atom, ...], Poly]:
+    """The body of a sum atom as a polynomial, with fresh temporaries."""
+    sizes = a.data[0]
+    fresh = tuple(ctx.temporary(s) for s in sizes)
+    mapping = {ctx.index(("b", a.height, n), s): of_atom(t) for n, (s, t) in enumerate(zip(sizes, fresh, strict=True))}
+    return fresh, algebra.substitute_mono(ctx, a.data[1], mapping)
+
+
+def sum_over(ctx: Context, temporaries: Sequence[Atom], body: Poly | Mono) -> Poly:
+    """Σ over temporaries of a polynomial."""
+    if not temporaries:
+        return body if isinstance(body, Poly) else algebra.of_factors(ctx, body)
+    if not isinstance(body, Poly):
+        body = algebra.of_factors(ctx, body)
+    parts = []
+    for m, c in body.terms.items():
+        parts.append(scale(sum_mono(ctx, tuple(temporaries), m), c))
+    return add(*parts)
+
+
+def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
+    """Σ over temporaries of one monomial in normal form."""
+    ctx.check(1)
+    chosen = frozenset(temporaries)
+    outside = tuple(f for f in mono if not (f[0].free & chosen))
+    inside = tuple(f for f in mono if f[0].free & chosen)
+    if outside:
+        return algebra.multiply(ctx, algebra.of_factors(ctx, outside), sum_mono(ctx, temporaries, inside))
+    used = free_of(inside)
+    idle = [t for t in temporaries if t not in used]
+    if idle:
+        count = algebra.product(ctx, *(t.data[1] for t in idle))
+        return algebra.multiply(ctx, count, sum_mono(ctx, tuple(t for t in temporaries if t in used), inside))
+    if not inside:
+        return POLY_ONE
+    # deltas
+    for a, e in inside:
+        if a.kind == "eq" and e == 1:
+            solved = algebra.solve_index(a.data[0], a.free & chosen, chosen)
+            if solved is not None:
+                return _contract(ctx, temporaries, inside, a, *solved)
+    # sums inside become part of the flat sum
+    for a, e in inside:
+        if a.kind == "sum" and e >= 1:
+            whole = int(e)
+            rest = tuple(f for f in inside if f[0] is not a)
+            if e != whole:
+                rest = merge(rest, ((a, simple(e - whole)),))
+            body = algebra.of_factors(ctx, rest)
+            more: list[Atom] = []
+            for _ in range(whole):
+                fresh, inner = open_sum(ctx, a)
+                more += fresh
+                body = algebra.multiply(ctx, body, inner)
+            return sum_over(ctx, (*temporaries, *more), body)
+    changed = _cancel_inside(ctx, temporaries, inside)
+    if changed is not None:
+        return changed
+    groups = _components(temporaries, inside)
+    if len(groups) > 1:
+        return algebra.product(ctx, *(sum_mono(ctx, g, m) for g, m in groups))
+    return make_sum(ctx, temporaries, inside)
+
+
+def _contract(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono, delta: Atom, index: Atom, value: Poly) -> Poly:
+    """Σ_i [i = e] f(i) = [0 ≤ e < n] f(e)."""
+    rest = tuple(f for f in mono if f[0] is not delta)
+    mapping = {index: value}
+    body = algebra.substitute_mono(ctx, rest, mapping)
+    single = next(iter(value.terms)) if len(value.terms) == 1 else None
+    in_range = (single is not None and len(single) == 1 and single[0][0].kind == "ix" and single[0][1] == 1
+                and value.terms[single] == 1 and single[0][0].data[1] == index.data[1])
+    if not in_range:
+        body = algebra.multiply(ctx, body, algebra.at_least_zero(ctx, value))
+        top = subtract(subtract(index.data[1], number(1)), value)
+        body = algebra.multiply(ctx, body, algebra.at_least_zero(ctx, top))
+    return sum_over(ctx, tuple(t for t in temporaries if t is not index), body)
+
+
+def _components(temporaries: tuple[Atom, ...], mono: Mono) -> list[tuple[tuple[Atom, ...], Mono]]:
+    """Factors grouped by shared bound indices."""
+    group = {t: t for t in temporaries}
+
+    def find(t: Atom) -> Atom:
+        while group[t] is not t:
+            t = group[t]
+        return t
+
+    chosen = frozenset(temporaries)
+    for a, _ in mono:
+        touched = [t for t in temporaries if t in a.free]
+        for t in touched[1:]:
+            group[find(t)] = find(touched[0])
+    roots: list[Atom] = []
+    for t in temporaries:
+        if find(t) not in roots:
+            roots.append(find(t))
+    return [(tuple(t for t in temporaries if find(t) is r),
+             tuple(f for f in mono if find(next(iter(f[0].free & chosen))) is r)) for r in roots]
+
+
+# ---------------------------------------------------------------------- cancellation under a sum
+def _cancel_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly | None:
+    """Partial sums against reciprocals (Σ_j e_ij · S_i⁻¹ = 1), hypotheses, and bases against their leading term."""
+    for a, e in mono:
+        if a.kind == "sum" and e < 0:
+            match = match_sum(ctx, a, temporaries, mono)
+            if match is not None:
+                left_over, gone = match
+                rest = merge(left_over, ((a, 1),))
+                return sum_over(ctx, tuple(t for t in temporaries if t not in gone), algebra.of_factors(ctx, rest))
+    for rule in ctx.sum_rules:
+        found = match_rule(ctx, rule, temporaries, mono)
+        if found is not None:
+            rest, gone, right = found
+            body = algebra.multiply(ctx, algebra.of_factors(ctx, rest), right)
+            return sum_over(ctx, tuple(t for t in temporaries if t not in gone), body)
+    for a, e in mono:
+        if a.kind == "argmax" and e == 1:
+            value = a.data[2]
+            single = next(iter(value.terms)) if len(value.terms) == 1 else ONE
+            if len(single) == 1 and value.terms[single] == 1 and single[0][0] in temporaries:
+                t = single[0][0]
+                rest = tuple(f for f in mono if f[0] is not a)
+                if t not in free_of(rest) and t not in a.data[1].free:
+                    return sum_over(ctx, tuple(x for x in temporaries if x is not t), algebra.of_factors(ctx, rest))
+    for a, e in mono:
+        if a.kind == "base" and e < 0:
+            changed = _cancel_lead_inside(ctx, temporaries, mono, a)
+            if changed is not None:
+                return changed
+    return None
+
+
+def _cancel_lead_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono, base_atom: Atom) -> Poly | None:
+    base: Poly = base_atom.data[0]
+    lead, c = algebra.lead_of(base)
+    if not lead or not any(a.kind == "sum" for a, _ in lead):
+        return None  # plain leading terms were cancelled when the product was made
+    current, gone = mono, frozenset()
+    for a, k in lead:
+        if isinstance(k, Fraction) or k < 0:
+            return None
+        for _ in range(k):
+            exponents = dict(current)
+            if a.kind == "sum" and a not in exponents:
+                match = match_sum(ctx, a, tuple(t for t in temporaries if t not in gone), current)
+                if match is None:
+                    return None
+                current, more = match
+                gone = gone | more
+            elif exponents.get(a, 0) >= 1:
+                current = merge(current, ((a, -1),))
+            else:
+                return None
+    rest = Poly({m: v for m, v in base.terms.items() if m != lead})
+    raised = algebra.of_factors(ctx, merge(current, ((base_atom, 1),)))
+    other = algebra.multiply(ctx, rest, algebra.of_factors(ctx, current))
+    body = scale(subtract(raised, other), 1 / c)
+    return sum_over(ctx, tuple(t for t in temporaries if t not in gone), body)
+
+
+def match_sum(ctx: Context, pattern: Atom, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[Mono, frozenset[Atom]] | None:
+    """Find the body of a sum atom among the factors, its bound indices standing for temporaries that occur nowhere else.
+
+    Returns the other factors (the pattern's own reciprocal included) and the temporaries that the match used up.
+    """
+    sizes = pattern.data[0]
+    own = [ctx.index(("b", pattern.height, n), s) for n, s in enumerate(sizes)]
+    candidates = [[t for t in temporaries if t.data[1] == s and t not in pattern.free] for s in sizes]
+    for chosen in product(*candidates):
+        if len(set(chosen)) != len(chosen):
+            continue
+        body = algebra.substitute_mono(ctx, pattern.data[1], {b: of_atom(t) for b, t in zip(own, chosen, strict=True)})
+        if len(body.terms) != 1:
+            continue
+        ((wanted, c),) = body.terms.items()
+        if c != 1:
+            continue
+        rest = _divide_exactly(mono, wanted)
+        if rest is None or free_of(rest) & set(chosen):
+            continue
+        return rest, frozenset(chosen)
+    return None
+
+
+def _divide_exactly(mono: Mono, wanted: Mono) -> Mono | None:
+    exponents = dict(mono)
+    for a, e in wanted:
+        have = exponents.get(a)
+        if have is None:
+            return None
+        if e > 0 and have < e or e < 0 and have > e:
+            return None
+        left = simple(have - e)
+        if left:
+            exponents[a] = left
+        else:
+            del exponents[a]
+    return sort_mono(exponents.items())
+
+
+def match_rule(ctx: Context, rule: SumRule, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[Mono, frozenset[Atom], Poly] | None:
+    """Find Σ_t factors of a hypothesis inside a flat sum, for some value of the hypothesis' free indices."""
+    for mapping in unify_factors(ctx, rule.factors, (*rule.bound, *rule.variables), mono):
+        chosen = []
+        for b in rule.bound:
+            image = mapping.get(b)
+            if image is None:
+                break
+            mono_image = next(iter(image.terms), ONE)
+            if not (len(image.terms) == 1 and len(mono_image) == 1 and image.terms[mono_image] == 1 and mono_image[0][0] in temporaries
+                    and mono_image[0][0].data[1] == b.data[1]):
+                break
+            chosen.append(mono_image[0][0])
+        else:
+            if len(set(chosen)) != len(chosen) or any(image.free & set(chosen) for v, image in mapping.items() if v not in rule.bound):
+                continue
+            wanted = algebra.substitute_mono(ctx, rule.factors, mapping)
+            if len(wanted.terms) != 1 or next(iter(wanted.terms.values())) != 1:
+                continue
+            rest = _divide_exactly(mono, next(iter(wanted.terms)))
+            if rest is None or free_of(rest) & set(chosen):
+                continue
+            ctx.used.setdefault(f"hypothesis:{rule.text}")
+            return rest, frozenset(chosen), algebra.substitute(ctx, rule.right, mapping)
+    return None
+
+
+def unify_factors(ctx: Context, factors: Mono, variables: tuple[Atom, ...], mono: Mono) -> Iterator[dict[Atom, Poly]]:
+    """Ways to match element factors of a pattern with factors of a monomial, index by index."""
+    def extend(n: int, mapping: dict[Atom, Poly]) -> Iterator[dict[Atom, Poly]]:
+        if n == len(factors):
+            yield mapping
+            return
+        pattern, _ = factors[n]
+        if pattern.kind != "el":
+            if not (pattern.free & set(variables)):
+                yield from extend(n + 1, mapping)
+            return
+        for a, _ in mono:
+            if a.kind != "el" or a.data[0] != pattern.data[0]:
+                continue
+            trial = dict(mapping)
+            for p, q in zip(pattern.data[2], a.data[2], strict=True):
+                single = next(iter(p.terms), ONE)
+                if len(p.terms) == 1 and len(single) == 1 and single[0][0] in variables and p.terms[single] == 1:
+                    if trial.setdefault(single[0][0], q) != q:
+                        break
+                elif p != q:
+                    break
+            else:
+                yield from extend(n + 1, trial)
+
+    yield from extend(0, {})
+
+
+# ---------------------------------------------------------------------- canonical names
+def make_sum(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
+    """A connected sum as an atom with canonical names for its bound indices; a hypothesis may give its value."""
+    height = 1 + max(a.height for a, _ in mono)
+    best: tuple[object, ...] | None = None
+    for order in _orders(ctx, temporaries, mono):
+        mapping = {t: of_atom(ctx.index(("b", height, n), t.data[1])) for n, t in enumerate(order)}
+        named = algebra.substitute_mono(ctx, mono, mapping)
+        sizes = tuple(t.data[1] for t in order)
+        key = (tuple(s.digest for s in sizes), named.digest)
+        if best is None or key < best[0]:
+            best = (key, sizes, named)
+    assert best is not None
+    _, sizes, named = best
+    parts = []
+    for m, c in named.terms.items():  # one term, but for sign-normalised factors that flip
+        atom = ctx.atom("sum", sizes, m)
+        if atom.height != height or not all(("b", height, n) in {i.data[0] for i in free_of(m)} for n in range(len(sizes))):
+            # a term lost an index or height when it was renamed: sum it again from fresh temporaries
+            fresh = tuple(ctx.temporary(s) for s in sizes)
+            back = {ctx.index(("b", height, n), s): of_atom(t) for n, (s, t) in enumerate(zip(sizes, fresh, strict=True))}
+            parts.append(scale(sum_over(ctx, fresh, algebra.substitute_mono(ctx, m, back)), c))
+            continue
+        parts.append(scale(algebra.of_factors(ctx, ((atom, 1),)), c))
+    return add(*parts)
+
+
+def _orders(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Iterator[tuple[Atom, ...]]:
+    """Orders of the bound indices to try: fixed by signature, permuted where it ties."""
+    if len(temporaries) == 1:
+        yield temporaries
+        return
+    signature = {t: _signature(ctx, t, temporaries, mono) for t in temporaries}
+    classes: dict[tuple[object, ...], list[Atom]] = {}
+    for t in temporaries:
+        classes.setdefault(signature[t], []).append(t)
+    ranked = [classes[s] for s in sorted(classes)]
+    total = 1
+    for group in ranked:
+        for n in range(2, len(group) + 1):
+            total *= n
+    if total > MAX_TIED:
+        yield tuple(t for group in ranked for t in group)
+        return
+    for choice in product(*(permutations(group) for group in ranked)):
+        yield tuple(t for group in choice for t in group)
+
+
+def _signature(ctx: Context, t: Atom, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[object, ...]:
+    """What an index looks like from its place: size, and the factors it is in, with the other bound indices made alike."""
+    mapping = {s: of_atom(ctx.index(("m", 1 if s is t else 0), s.data[1])) for s in temporaries}
+    seen = sorted((algebra.substitute_atom(ctx, a, mapping).digest, str(e)) for a, e in mono if t in a.free)
+    others = sorted((algebra.substitute_atom(ctx, a, mapping).digest, str(e)) for a, e in mono if t not in a.free)
+    return (t.data[1].digest, tuple(seen), tuple(others))
+
+
+# ---------------------------------------------------------------------- maximum, its place, products
+def _named(ctx: Context, t: Atom, body: Poly) -> Poly:
+    return algebra.substitute(ctx, body, {t: of_atom(ctx.index(("b", body.height + 1, 0), t.data[1]))})
+
+
+def maximum_over(ctx: Context, t: Atom, body: Poly) -> Poly:
+    """max_t of a polynomial: what does not depend on t leaves it."""
+    outside = Poly({m: c for m, c in body.terms.items() if t not in free_of(m)})
+    inside = Poly({m: c for m, c in body.terms.items() if t in free_of(m)})
+    if not inside.terms:
+        return outside
+    c = powers._number_content(inside)
+    content, primitive = powers.split_content(ctx, scale(inside, 1 / c), roots=True)
+    positive = tuple((a, e) for a, e in content if t not in a.free and signs.atom_sign(ctx, a) == "+")
+    if positive:
+        primitive = algebra.multiply(ctx, scale(inside, 1 / c), Poly({tuple((a, -e) for a, e in positive): number(1).terms[ONE]}))
+    else:
+        primitive = scale(inside, 1 / c)
+    named = _named(ctx, t, primitive)
+    atom = ctx.atom("max", (t.data[1],), named)
+    return add(outside, algebra.multiply(ctx, algebra.of_factors(ctx, positive, c), of_atom(atom)))
+
+
+def argmax_over(ctx: Context, t: Atom, body: Poly, value: Poly) -> Poly:
+    """1 at the place of the maximum; a term that does not depend on t, or a positive number in front, does not move it."""
+    inside = Poly({m: c for m, c in body.terms.items() if t in free_of(m)})
+    inside = scale(inside, 1 / powers._number_content(inside)) if inside.terms else inside
+    named = _named(ctx, t, inside)
+    return of_atom(ctx.atom("argmax", (t.data[1],), named, value))
+
+
+def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
+    """Π_t of a polynomial: products split into products of their factors; a constant becomes a power of the size."""
+    if not body.terms:
+        return ZERO
+    size = t.data[1]
+    if len(body.terms) == 1:
+        ((mono, c),) = body.terms.items()
+        result = POLY_ONE
+        if c != 1:
+            if size.constant is not None:
+                result = number(c ** int(size.constant.p))
+            elif c > 0:
+                result = powers.exponential(ctx, algebra.multiply(ctx, size, powers.logarithm(ctx, number(c))))
+            else:
+                named = _named(ctx, t, number(-1))
+                result = of_atom(ctx.atom("prod", (size,), named))
+                result = algebra.multiply(ctx, result, product_over(ctx, t, number(-c)))
+        for a, e in mono:
+            if a.kind == "exp":
+                result = algebra.multiply(ctx, result, powers.exponential(
+                    ctx, sum_over(ctx, (t,), scale(of_mono(a.data[0]), powers.fmpq(e.numerator, e.denominator)))))
+            elif t not in a.free:
+                log = powers.logarithm(ctx, of_atom(a))
+                result = algebra.multiply(ctx, result, powers.exponential(ctx, algebra.multiply(ctx, size, scale(log, powers.fmpq(e.numerator, e.denominator)))))
+            else:
+                named = _named(ctx, t, of_atom(a))
+                result = algebra.multiply(ctx, result, powers.power_of(ctx, of_atom(ctx.atom("prod", (size,), named)), e))
+        return result
+    named = _named(ctx, t, body)
+    return of_atom(ctx.atom("prod", (size,), named))

@@ -1,0 +1,41 @@
+"""What the second path reports: pieces of evidence, and the place where two sides differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One piece of evidence: `kind` is exact, balls, dependence or special."""
+
+    kind: str
+    passed: bool
+    detail: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Sizes, inputs and the index where the two sides differ, with both values and what can be said of their difference."""
+
+    sizes: dict[str, int]
+    inputs: dict[str, Any]
+    index: tuple[int, ...]
+    left: str
+    right: str
+    residual: str = ""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The answer of `check_equal`: True, False, or None where it could not be decided (then `reason` says why)."""
+
+    equal: bool | None
+    evidence: tuple[Evidence, ...] = ()
+    counterexample: Counterexample | None = None
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.equal is True

@@ -1,0 +1,1 @@
+"""Steps, derivations, theorems, hypotheses and verdicts."""

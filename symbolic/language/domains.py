@@ -1,0 +1,118 @@
+"""Domains of a tensor's entries, by the names that users write (`real`, `positive`, `(0,1)`, `simplex`, `onehot`, ...).
+
+A domain says what may be assumed of single entries (an interval, a finite set) and of whole rows (sum to one, one-hot,
+symmetric). Both paths of a proof and the sampler of the numeric pillar use the same names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from .errors import HypothesisError
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What is known of the entries of a tensor.
+
+    `intervals` are open unless the end is listed in `values`; `values` is a finite set or empty. `rows_sum_to_one` speaks
+    of the last axis.
+    """
+
+    name: str
+    intervals: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
+    closed_low: bool = False
+    closed_high: bool = False
+    values: tuple[float, ...] = ()
+    rows_sum_to_one: bool = False
+    one_hot: bool = False
+    symmetric: bool = False
+    integer: bool = False
+
+    @property
+    def low(self) -> float:
+        """Greatest known lower bound of an entry."""
+        return min(self.values) if self.values else self.intervals[0][0]
+
+    @property
+    def high(self) -> float:
+        """Least known upper bound of an entry."""
+        return max(self.values) if self.values else self.intervals[-1][1]
+
+    @property
+    def positive(self) -> bool:
+        """Every entry is > 0."""
+        return self.low > 0 or (self.low == 0 and not self.closed_low and not self.values)
+
+    @property
+    def nonnegative(self) -> bool:
+        """Every entry is >= 0."""
+        return self.low >= 0
+
+    @property
+    def negative(self) -> bool:
+        """Every entry is < 0."""
+        return self.high < 0 or (self.high == 0 and not self.closed_high and not self.values)
+
+    @property
+    def nonzero(self) -> bool:
+        """No entry is 0."""
+        if self.values:
+            return 0 not in self.values
+        return not any(low < 0 < high or (low == 0 and self.closed_low) or (high == 0 and self.closed_high)
+                       for low, high in self.intervals)
+
+
+_NAMED = {
+    "real": Domain("real"),
+    "positive": Domain("positive", ((0.0, math.inf),)),
+    "nonnegative": Domain("nonnegative", ((0.0, math.inf),), closed_low=True),
+    "negative": Domain("negative", ((-math.inf, 0.0),)),
+    "nonzero": Domain("nonzero", ((-math.inf, 0.0), (0.0, math.inf))),
+    "simplex": Domain("simplex", ((0.0, 1.0),), closed_high=True, rows_sum_to_one=True),
+    "onehot": Domain("onehot", values=(0.0, 1.0), rows_sum_to_one=True, one_hot=True),
+    "binary": Domain("binary", values=(0.0, 1.0)),
+    "mask": Domain("mask", values=(0.0, 1.0)),
+    "pm1": Domain("pm1", values=(-1.0, 1.0)),
+    "distinct": Domain("distinct"),
+    "symmetric": Domain("symmetric", symmetric=True),
+    "spd": Domain("spd", symmetric=True),
+    "posdef_nonsym": Domain("posdef_nonsym"),
+    "invertible": Domain("invertible"),
+    "fullrank": Domain("fullrank"),
+    "rank_one_less": Domain("rank_one_less"),
+    "lower": Domain("lower"),
+    "one_zero": Domain("one_zero", ((0.0, math.inf),), closed_low=True),
+}
+
+
+def domain(name: str | Domain) -> Domain:
+    """Read a domain: a name, open intervals joined by ``|``, a finite set ``{-1,1}``, or ``index<K``.
+
+    >>> domain("(0,1)").positive, domain("{-1,1}").nonzero, domain("real").positive
+    (True, True, False)
+
+    Raises `HypothesisError` for anything else.
+    """
+    if isinstance(name, Domain):
+        return name
+    text = name.strip()
+    if text in _NAMED:
+        return _NAMED[text]
+    try:
+        if text.startswith("{") and text.endswith("}"):
+            values = tuple(sorted(float(part) for part in text[1:-1].split(",")))
+            return Domain(text, values=values, integer=all(v == int(v) for v in values))
+        if re.fullmatch(r"(repeated_)?index<.+", text):
+            return Domain(text, ((0.0, math.inf),), closed_low=not text.endswith("-1"), integer=True)
+        if text[:1] in "([":
+            pieces = [piece.strip() for piece in text.split("|")]
+            ends = [tuple(float(end) for end in piece[1:-1].split(",")) for piece in pieces]
+            if all(len(pair) == 2 and pair[0] < pair[1] for pair in ends):
+                return Domain(text, tuple((a, b) for a, b in ends), pieces[0][0] == "[", pieces[-1][-1] == "]")
+    except ValueError:
+        pass
+    raise HypothesisError(f"unknown domain {name!r}; write one of {', '.join(sorted(_NAMED))}, an interval such as '(0,1)', "
+                          "several joined by '|', a finite set such as '{-1,1}', or 'index<K'")

@@ -1,0 +1,168 @@
+"""Elementwise functions: one declaration each, from which the language, the calculus, the code and the pages take their part.
+
+SymPy's own functions (`exp`, `log`, `tanh`, ...) are declared here with their derivative as well, so that the table of
+derivative rules is this table. A function that the field names but SymPy does not have (`sigmoid`, `softplus`, ...) is
+made from its declaration, and is kept by name in everything that is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from .nodes import Indicator
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One elementwise function of one argument.
+
+    `definition` rewrites it in simpler functions (None for the primitive ones); `derivative` is its derivative, None where
+    it is taken through the definition; `kinks` gives the expressions whose zeros are kinks, with `kink_policy` the value
+    given there.
+    """
+
+    name: str
+    function: Any
+    latex: str
+    numpy: str
+    derivative: Callable[[sp.Expr], sp.Expr] | None
+    source: str
+    definition: Callable[[sp.Expr], sp.Expr] | None = None
+    domain: str = "real"
+    kinks: Callable[[sp.Expr], tuple[sp.Expr, ...]] | None = None
+    kink_policy: str = ""
+    rule: str = field(default="")
+
+    @property
+    def rule_name(self) -> str:
+        """The name of its derivative rule."""
+        return self.rule or f"deriv_{self.name}"
+
+
+OPERATIONS: dict[str, Operation] = {}
+BY_FUNCTION: dict[Any, Operation] = {}
+
+
+def _named(name: str) -> Any:
+    """A SymPy function class for a name of the field; its derivative and definition come from the table."""
+
+    def fdiff(self: Any, argindex: int = 1) -> sp.Expr:
+        operation = OPERATIONS[name]
+        if operation.derivative is None:
+            raise NotImplementedError(f"{name} has no derivative rule")
+        return operation.derivative(self.args[0])
+
+    return type(name, (sp.Function,), {"nargs": 1, "fdiff": fdiff, "_eval_is_real": lambda self: self.args[0].is_real,
+                                       "__doc__": f"The elementwise function {name}; see its declaration.",
+                                       "__module__": __name__})
+
+
+def declare(operation: Operation) -> Operation:
+    """Enter an operation into the table; a second one of the same name is an error."""
+    if operation.name in OPERATIONS:
+        raise ValueError(f"the operation {operation.name} is declared twice")
+    OPERATIONS[operation.name] = operation
+    BY_FUNCTION[operation.function] = operation
+    return operation
+
+
+sigmoid = _named("sigmoid")
+softplus = _named("softplus")
+log_sigmoid = _named("log_sigmoid")
+relu = _named("relu")
+gelu = _named("gelu")
+gelu_tanh = _named("gelu_tanh")
+silu = _named("silu")
+mish = _named("mish")
+elu = _named("elu")
+
+_x_positive = "positive"
+_DLMF = "NIST Digital Library of Mathematical Functions"
+
+
+def _ge(a: Any, b: Any) -> sp.Expr:
+    return Indicator(sp.Ge(a, b))
+
+
+def _gt(a: Any, b: Any) -> sp.Expr:
+    return Indicator(sp.Gt(a, b))
+
+
+# One row an operation: name, function, LaTeX, NumPy, derivative, source, ...
+for _row in (
+    Operation("exp", sp.exp, r"\exp", "np.exp", lambda x: sp.exp(x), f"{_DLMF}, 4.7"),
+    Operation("log", sp.log, r"\log", "np.log", lambda x: 1 / x, f"{_DLMF}, 4.7", domain=_x_positive),
+    Operation("sin", sp.sin, r"\sin", "np.sin", lambda x: sp.cos(x), f"{_DLMF}, 4.20"),
+    Operation("cos", sp.cos, r"\cos", "np.cos", lambda x: -sp.sin(x), f"{_DLMF}, 4.20"),
+    Operation("tan", sp.tan, r"\tan", "np.tan", lambda x: 1 + sp.tan(x) ** 2, f"{_DLMF}, 4.20"),
+    Operation("sinh", sp.sinh, r"\sinh", "np.sinh", lambda x: sp.cosh(x), f"{_DLMF}, 4.34"),
+    Operation("cosh", sp.cosh, r"\cosh", "np.cosh", lambda x: sp.sinh(x), f"{_DLMF}, 4.34"),
+    Operation("tanh", sp.tanh, r"\tanh", "np.tanh", lambda x: 1 - sp.tanh(x) ** 2, f"{_DLMF}, 4.34"),
+    Operation("arctan", sp.atan, r"\arctan", "np.arctan", lambda x: 1 / (1 + x**2), f"{_DLMF}, 4.24"),
+    Operation("arcsin", sp.asin, r"\arcsin", "np.arcsin", lambda x: 1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24", domain="(-1,1)"),
+    Operation("arccos", sp.acos, r"\arccos", "np.arccos", lambda x: -1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24", domain="(-1,1)"),
+    Operation("arcsinh", sp.asinh, r"\operatorname{arsinh}", "np.arcsinh", lambda x: 1 / sp.sqrt(x**2 + 1), f"{_DLMF}, 4.38"),
+    Operation("arccosh", sp.acosh, r"\operatorname{arcosh}", "np.arccosh", lambda x: 1 / (sp.sqrt(x - 1) * sp.sqrt(x + 1)),
+              f"{_DLMF}, 4.38", domain="(1,inf)"),
+    Operation("arctanh", sp.atanh, r"\operatorname{artanh}", "np.arctanh", lambda x: 1 / (1 - x**2), f"{_DLMF}, 4.38",
+              domain="(-1,1)"),
+    Operation("erf", sp.erf, r"\operatorname{erf}", "scipy.special.erf", lambda x: 2 * sp.exp(-(x**2)) / sp.sqrt(sp.pi),
+              f"{_DLMF}, 7.2"),
+    Operation("gammaln", sp.loggamma, r"\log\Gamma", "scipy.special.gammaln", lambda x: sp.digamma(x), f"{_DLMF}, 5.2",
+              domain=_x_positive),
+    Operation("abs", sp.Abs, r"\operatorname{abs}", "np.abs", lambda x: sp.sign(x), "elementary",
+              definition=lambda x: x * _ge(x, 0) - x * (1 - _ge(x, 0)), kinks=lambda x: (x,), kink_policy="sign(0) = 0"),
+    Operation("sign", sp.sign, r"\operatorname{sign}", "np.sign", lambda x: sp.S.Zero, "elementary",
+              definition=lambda x: _gt(x, 0) - (1 - _ge(x, 0)), kinks=lambda x: (x,),
+              kink_policy="derivative 0 away from the jump at 0"),
+    Operation("sigmoid", sigmoid, r"\sigma", "sigmoid", lambda x: sigmoid(x) * (1 - sigmoid(x)),
+              "Goodfellow, Bengio, Courville, Deep Learning (2016), section 3.10",
+              definition=lambda x: 1 / (1 + sp.exp(-x))),
+    Operation("softplus", softplus, r"\operatorname{softplus}", "softplus", lambda x: sigmoid(x),
+              "Dugas et al., Incorporating second-order functional knowledge (2001)",
+              definition=lambda x: sp.log(1 + sp.exp(x))),
+    Operation("log_sigmoid", log_sigmoid, r"\log\sigma", "log_sigmoid", lambda x: 1 - sigmoid(x),
+              "Goodfellow, Bengio, Courville, Deep Learning (2016), section 3.10",
+              definition=lambda x: -sp.log(1 + sp.exp(-x))),
+    Operation("relu", relu, r"\operatorname{relu}", "relu", lambda x: _gt(x, 0), "Glorot, Bordes, Bengio (2011)",
+              definition=lambda x: x * _gt(x, 0), kinks=lambda x: (x,), kink_policy="derivative 0 at 0"),
+    Operation("gelu", gelu, r"\operatorname{gelu}", "gelu",
+              lambda x: (1 + sp.erf(x / sp.sqrt(2))) / 2 + x * sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi),
+              "Hendrycks, Gimpel, Gaussian Error Linear Units (2016)",
+              definition=lambda x: x * (1 + sp.erf(x / sp.sqrt(2))) / 2),
+    Operation("gelu_tanh", gelu_tanh, r"\operatorname{gelu}_{\tanh}", "gelu_tanh", None,
+              "Hendrycks, Gimpel, Gaussian Error Linear Units (2016), section 2",
+              definition=lambda x: x * (1 + sp.tanh(sp.sqrt(2 / sp.pi) * (x + sp.Rational(44715, 10**6) * x**3))) / 2),
+    Operation("silu", silu, r"\operatorname{silu}", "silu", lambda x: sigmoid(x) * (1 + x * (1 - sigmoid(x))),
+              "Ramachandran, Zoph, Le, Searching for activation functions (2017)", definition=lambda x: x * sigmoid(x)),
+    Operation("mish", mish, r"\operatorname{mish}", "mish", None, "Misra, Mish (2019)",
+              definition=lambda x: x * sp.tanh(softplus(x))),
+    Operation("elu", elu, r"\operatorname{elu}", "elu", lambda x: _gt(x, 0) + (1 - _gt(x, 0)) * sp.exp(x),
+              "Clevert, Unterthiner, Hochreiter, ELU (2015), with alpha = 1",
+              definition=lambda x: x * _gt(x, 0) + (1 - _gt(x, 0)) * (sp.exp(x) - 1)),
+):
+    declare(_row)
+
+
+def operation_of(function: Any) -> Operation | None:
+    """The declaration behind a SymPy function class, if there is one."""
+    return BY_FUNCTION.get(function)
+
+
+def expand_named(expression: sp.Expr) -> sp.Expr:
+    """Rewrite the field's names (sigmoid, softplus, ...) by their definitions, to the bottom."""
+
+    def visit(node: Any) -> Any:
+        if not node.args:
+            return node
+        args = [visit(a) for a in node.args]
+        row = BY_FUNCTION.get(node.func)
+        if row is not None and row.definition is not None:
+            return visit(row.definition(args[0]))
+        return node if all(a is b for a, b in zip(args, node.args, strict=True)) else node.func(*args)
+
+    return visit(expression)

@@ -1,0 +1,45 @@
+"""What is proved, shown: LaTeX, text, Markdown and JSON, from one precedence table and one index printer.
+
+`layout` turns an expression into a notation tree, and each output form is a writer of that tree. Rendering reads
+expressions and the records of a derivation; it decides nothing about mathematics.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from ..language import nodes as _nodes
+from .latex import write as _write_latex
+from .layout import layout
+from .letters import Letters
+from .text import write as _write_text
+
+
+def latex(expression: sp.Basic, letters: Letters | None = None, ranges: bool = False) -> str:
+    r"""LaTeX of an expression, for KaTeX's strict mode and for pdflatex with amsmath.
+
+    `letters` fixes the letters of what is shown together; `ranges` writes what each sum runs over.
+
+    >>> from lemmata.symbolic.language.arrays import array
+    >>> from lemmata.symbolic.language.vocabulary import exp, log, sum
+    >>> print(latex(log(sum(exp(array("z", "K")))).body))
+    \log\left(\sum_{j} e^{z_{j}}\right)
+    """
+    return _write_latex(layout(expression, letters), ranges)
+
+
+def text(expression: sp.Basic, letters: Letters | None = None) -> str:
+    """One line of Unicode text for an expression.
+
+    >>> from lemmata.symbolic.language.arrays import array
+    >>> from lemmata.symbolic.language.vocabulary import log, sum
+    >>> text(sum(array("y_hat", "K") * log(array("beta_1", ""))).body)
+    'Σ_j ŷ_j log(β₁)'
+    """
+    return _write_text(layout(expression, letters))
+
+
+_nodes.HOOKS["latex"] = latex
+_nodes.HOOKS["text"] = text
+
+__all__ = ["Letters", "latex", "layout", "text"]

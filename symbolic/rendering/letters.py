@@ -1,0 +1,115 @@
+"""Letters are chosen when printing: an index has an identity, not a letter, until it is shown.
+
+A `Letters` speaks for everything shown together (one expression, or one whole derivation): a free index has one letter
+throughout, and no bound letter is ever that of a free index, of a size, of a named array, or of a binder around it. Names whose
+writing would coincide (`eps` and `epsilon`) are told apart the same way. All choices depend on the input alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import sympy as sp
+
+from ..language.indices import Index
+from ..language.nodes import Binder, DefinedTensor, Tensor, free_indices
+from .names import Name, verbatim, written
+
+_BOUND = "jklmniabcqrstuvw"
+_PARAMETERS = "ijklmnabcqrstuvw"
+# The letters that the field uses for an index over these sizes.
+_BY_SIZE = {"N": "n", "B": "b"}
+
+
+class Letters:
+    """The letters of the free indices and the writing of the names of `expressions`; `indices` are served first."""
+
+    def __init__(self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = ()) -> None:
+        expressions = list(expressions)
+        self._symbols: dict[sp.Basic, Name] = {}
+        self._indices: dict[Index, str] = {}
+        symbols: dict[sp.Basic, None] = {}
+        for expression in [*expressions, *(i.size for i in indices)]:
+            _collect(expression, symbols, set())
+        for symbol in sorted(symbols, key=lambda s: (s.name, isinstance(s, Tensor), str(getattr(s, "shape", "")))):
+            self._enter(symbol)
+        for i in [*indices, *itertools.chain.from_iterable(free_indices(e) for e in expressions)]:
+            self.letter(i)
+
+    def _enter(self, symbol: sp.Symbol) -> Name:
+        name = written(symbol.name)
+        taken = {n.text for n in self._symbols.values()}
+        # A size and an array of one name are the same word for the reader and for the user who chose both.
+        if name.text in taken and not any(s.name == symbol.name for s in self._symbols):
+            name = verbatim(symbol.name)
+        self._symbols[symbol] = name
+        return name
+
+    def name(self, symbol: sp.Symbol) -> Name:
+        """The writing of an array's, a size's or another symbol's name."""
+        return self._symbols.get(symbol) or self._enter(symbol)
+
+    def is_taken(self, text: str) -> bool:
+        """Whether a name or a free letter is written like this."""
+        return text in self._indices.values() or any(n.text == text for n in self._symbols.values())
+
+    def letter(self, i: Index) -> Name:
+        """The letter of a free index: the wished one if nothing else is written like it."""
+        if i not in self._indices:
+            wish = i.name if not i.is_bound else ""
+            self._indices[i] = next(c for c in self._candidates(wish, i, _PARAMETERS) if not self.is_taken(written(c).text))
+        return written(self._indices[i])
+
+    def bound(self, i: Index, around: Iterable[str]) -> str:
+        """A letter for a bound index inside binders that already use the letters `around`."""
+        used = set(around)
+        return next(c for c in self._candidates("", i, _BOUND) if c not in used and not self.is_taken(written(c).text))
+
+    def parameters(self, indices: Sequence[Index], around: Iterable[str] = ()) -> list[str]:
+        """Letters for the parameters of a definition, chosen as a reader would: i, j, ...; free letters may come again."""
+        names = {n.text for n in self._symbols.values()}
+        used = set(around)
+        chosen: list[str] = []
+        for i in indices:
+            letter = next(c for c in self._candidates("", i, _PARAMETERS) if c not in used and written(c).text not in names)
+            used.add(letter)
+            chosen.append(letter)
+        return chosen
+
+    def for_definition(self, tensor: DefinedTensor) -> tuple[Letters, tuple[Index, ...]]:
+        """Letters for showing p_i := ...: the same names, and fresh indices for the parameters."""
+        chosen = self.parameters(tensor.parameters)
+        fresh = tuple(p.fresh(c) for p, c in zip(tensor.parameters, chosen, strict=True))
+        inner = Letters(())
+        inner._symbols = dict(self._symbols)
+        inner._indices = dict(zip(fresh, chosen, strict=True))
+        return inner, fresh
+
+    @staticmethod
+    def _candidates(wish: str, i: Index, order: str) -> Iterator[str]:
+        if wish:
+            yield wish
+        preferred = _BY_SIZE.get(str(i.size))
+        if preferred:
+            yield preferred
+        yield from order
+        for mark in itertools.count(1):
+            yield from (c + "'" * mark for c in order)
+
+
+def _collect(node: sp.Basic, found: dict[sp.Basic, None], seen: set[int]) -> None:
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, Index):
+        _collect(node.size, found, seen)
+    elif isinstance(node, sp.Symbol):
+        found.setdefault(node)
+        for size in getattr(node, "shape", ()):
+            _collect(size, found, seen)
+    else:
+        for child in node.args:
+            _collect(child, found, seen)
+        if isinstance(node, Binder):
+            _collect(node.bound.size, found, seen)
