@@ -47,7 +47,7 @@ def real_array(
                 f"{function}: {name} is complex, but {function} is not analytic; use real input "
                 "(real differences instead of a complex step)"
             )
-        array = array.astype(np.complex128)
+        array = array.astype(np.complex128)  # a copy, as below: callers may write to it
     else:
         array = array.astype(np.float64)
     _refuse(function, name, np.isnan(array), "a NaN")

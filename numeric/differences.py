@@ -143,15 +143,16 @@ def difference_jacobian(
            [0., 6.]])
     """
     point = real_array("difference_jacobian", "x", x, finite=True)
+    value, precision = _value(f, point)
     columns = []
     for index in np.ndindex(point.shape):
         tangent = np.zeros_like(point)
         tangent[index] = 1.0
-        columns.append(difference_jvp(f, point, tangent, method=method, step=step, dtype=dtype))
-    output = _value(f, point)[0].shape
+        used = precision if dtype is None else dtype
+        columns.append(difference_jvp(f, point, tangent, method=method, step=step, dtype=used))
     if not columns:
-        return np.zeros(output + point.shape)
-    return np.stack(columns, axis=-1).reshape(output + point.shape)
+        return np.zeros(value.shape + point.shape)
+    return np.stack(columns, axis=-1).reshape(value.shape + point.shape)
 
 
 def difference_gradient(

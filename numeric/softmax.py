@@ -92,7 +92,13 @@ def softmax(z: ArrayLike, axis: int = -1, *, temperature: float = 1.0, masked_ro
 def _logits(function: str, z: ArrayLike, axis: int, temperature: float) -> tuple[Array, int]:
     array = real_array(function, "z", z, analytic=True, upper=False)
     axis = class_axis(function, "z", array, axis)
-    return array / number(function, "temperature", temperature, low=0.0, open_low=True), axis
+    tau = number(function, "temperature", temperature, low=0.0, open_low=True)
+    if array.dtype.kind == "c":
+        # Part by part: dividing −inf + 0i as a complex number makes its imaginary part a NaN.
+        array.real /= tau
+        array.imag /= tau
+        return array, axis
+    return array / tau, axis
 
 
 def _masked(function: str, z: Array, axis: int, masked_rows: str) -> Array:

@@ -110,7 +110,7 @@ def _normal(ctx: Context, mono: Mono) -> Poly:
                 if e < 0:
                     if kind != "el":
                         raise Undefined(f"division by the indicator {atom!r}, which can be 0")
-                elif not isinstance(e, Fraction):
+                else:
                     return of_factors(ctx, merge(_without(mono, atom), ((atom, 1),)))
         if kind == "base" and e >= 1:
             whole = int(e)
@@ -270,7 +270,7 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     if signs.is_positive(ctx, negative(p)):
         return ZERO
     p = _primitive_condition(ctx, p)
-    integral = all(_integer_valued(a) and not isinstance(e, Fraction) and e > 0 for m in p.terms for a, e in m)
+    integral = is_integer_valued(p)
     flipped = [c for m, c in p.sorted_terms() if m][0] < 0
     if integral:
         # on integers [-p ≥ 0] = 1 - [p - 1 ≥ 0], so that no delta is needed
@@ -283,8 +283,11 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     return of_atom(ctx.atom("ge", p))
 
 
-def _integer_valued(a: Atom) -> bool:
-    return a.kind in ("ix", "size") or (a.kind == "el" and a.data[1].integer)
+def is_integer_valued(p: Poly) -> bool:
+    """Whether a polynomial takes integer values only: integer coefficients, indices, sizes and integer tensors."""
+    return all(c.q == 1 for c in p.terms.values()) and all(
+        (a.kind in ("ix", "size") or (a.kind == "el" and a.data[1].integer)) and not isinstance(e, Fraction) and e > 0
+        for m in p.terms for a, e in m)
 
 
 def _primitive_condition(ctx: Context, p: Poly) -> Poly:
@@ -293,7 +296,7 @@ def _primitive_condition(ctx: Context, p: Poly) -> Poly:
     keep = sort_mono((a, e) for a, e in content if not (signs.atom_sign(ctx, a) == "+" or (e % 2 == 0 and signs.atom_sign(ctx, a) == "!")))
     if keep:
         primitive = multiply(ctx, of_factors(ctx, keep), primitive)
-    return primitive
+    return scale(primitive, 1 / powers._number_content(primitive)) if primitive.terms else primitive
 
 
 # ---------------------------------------------------------------------- substitution

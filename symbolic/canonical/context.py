@@ -36,6 +36,11 @@ class Context:
         self.atom_rules: dict[Atom, Poly] = {}
         self.positive_polys: list[Poly] = []
         self.nonzero_polys: list[Poly] = []
+        self.positive_names: set[str] = set()  # tensors all of whose entries are positive by hypothesis
+        self.nonzero_names: set[str] = set()
+        self.fixed_names: set[str] = set()  # tensors that an equality of a hypothesis speaks of
+        self.tensors: dict[str, Any] = {}  # the declared array behind each name
+        self.kinks: dict[Poly, None] = {}  # where a derivative that was taken has its jump
         self.used: dict[str, None] = {}  # what a proof leaned on: rounding, ties, ...
 
     def atom(self, kind: str, *data: Any) -> Atom:

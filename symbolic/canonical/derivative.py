@@ -18,16 +18,28 @@ from .context import Context
 from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, simple, subtract
 
 
-def derivative(ctx: Context, p: Poly, name: str, indices: tuple[Poly, ...]) -> Poly:
-    """The derivative of a polynomial by the element name[indices]."""
-    return _Derivative(ctx, name, indices).of_poly(p)
+def derivative(ctx: Context, p: Poly, variable: Poly) -> Poly:
+    """The derivative of a polynomial by an element (a polynomial that is one element atom)."""
+    atom = next(iter(variable.terms))[0][0]
+    if len(variable.terms) != 1 or atom.kind != "el":
+        raise UnsupportedError("a derivative is by an element that no hypothesis has replaced")
+    name, domain = atom.data[:2]
+    if domain.symmetric:
+        raise UnsupportedError(f"the derivative by an entry of {name}, which is declared symmetric: declare it as 'real' for the "
+                               "entrywise gradient, or write the symmetric part out")
+    if domain.values:
+        raise UnsupportedError(f"the derivative by an entry of {name}, whose entries are {domain.name}: a finite set has no derivative; "
+                               "declare it as 'real'")
+    if name in ctx.fixed_names:
+        raise UnsupportedError(f"the derivative by an entry of {name}, which a hypothesis fixes: the hypothesis would be "
+                               "differentiated away; state it for other arrays only")
+    return _Derivative(ctx, atom).of_poly(p)
 
 
 class _Derivative:
-    def __init__(self, ctx: Context, name: str, indices: tuple[Poly, ...]) -> None:
+    def __init__(self, ctx: Context, variable: Atom) -> None:
         self.ctx = ctx
-        self.name = name
-        self.indices = indices
+        self.variable = variable
         self.memo: dict[Atom, Poly] = {}
 
     def of_poly(self, p: Poly) -> Poly:
@@ -54,13 +66,11 @@ class _Derivative:
             case "size" | "num" | "pi" | "I" | "ix":
                 return ZERO
             case "el":
-                if a.data[0] != self.name:
+                own = self.variable.data
+                if a.data[:2] != own[:2] or a.data[3:] != own[3:]:
                     return ZERO
-                if a.data[1].symmetric:
-                    raise UnsupportedError(f"the derivative by an entry of {self.name}, which is declared symmetric: declare it as "
-                                           "'real' for the entrywise gradient, or write the symmetric part out")
                 return algebra.product(ctx, *(algebra.equals_zero(ctx, subtract(p, q))
-                                              for p, q in zip(a.data[2], self.indices, strict=True)))
+                                              for p, q in zip(a.data[2], own[2], strict=True)))
             case "exp":
                 return algebra.multiply(ctx, of_atom(a), self.of_mono(a.data[0]))
             case "log":
@@ -72,7 +82,7 @@ class _Derivative:
                 return sums.sum_over(ctx, temporaries, self.of_poly(body))
             case "eq" | "ge":
                 if self.of_poly(a.data[0]).terms:
-                    ctx.used.setdefault(f"kink:{a!r}")
+                    ctx.kinks.setdefault(a.data[0])
                 return ZERO
             case "argmax":
                 if self.of_poly(a.data[1]).terms:

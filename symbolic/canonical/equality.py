@@ -66,12 +66,15 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
     ctx = reader.ctx
     left, right = reader.read(h.left), reader.read(h.right)
     difference = subtract(left, right)
-    if h.relation in (">", ">="):
-        ctx.positive_polys.append(difference)
+    whole = _whole_array(difference)
+    if h.relation in (">", "!="):
+        if whole is not None:
+            (ctx.positive_names if h.relation == ">" else ctx.nonzero_names).add(whole)
+        (ctx.positive_polys if h.relation == ">" else ctx.nonzero_polys).append(difference)
         return
-    if h.relation == "!=":
-        ctx.nonzero_polys.append(difference)
-        return
+    if h.relation == ">=":
+        return  # a sign that may be 0 is given by the domain of an array; as a hypothesis it is for the second path only
+    ctx.fixed_names.update(a.data[0] for a in _elements_in(difference))
     variables = tuple(reader.index_atom(i) for i in h.indices)
     sum_terms = [(m, c) for m, c in difference.terms.items() if len(m) == 1 and m[0][0].kind == "sum" and m[0][1] == 1]
     if sum_terms:
@@ -93,11 +96,37 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
                           "left side")
 
 
+def _whole_array(p: Poly) -> str | None:
+    """The array whose element, at indices that stand for any, is all of p."""
+    if len(p.terms) != 1:
+        return None
+    ((mono, c),) = p.terms.items()
+    if c != 1 or len(mono) != 1 or mono[0][1] != 1 or mono[0][0].kind != "el":
+        return None
+    indices = [next(iter(i.terms)) for i in mono[0][0].data[2]]
+    if all(len(i) == 1 and i[0][0].kind == "ix" and i[0][1] == 1 for i in indices) and len(set(indices)) == len(indices):
+        return str(mono[0][0].data[0])
+    return None
+
+
+def _elements_in(part: object) -> list[Atom]:
+    """Every element atom inside a polynomial, at any depth."""
+    if isinstance(part, Poly):
+        return [e for m in part.terms for a, _ in m for e in _elements_in(a)]
+    if isinstance(part, Atom):
+        own = [part] if part.kind == "el" else []
+        return own + [e for d in part.data for e in _elements_in(d)]
+    if isinstance(part, tuple):
+        return [e for d in part for e in _elements_in(d)]
+    return []
+
+
 # ---------------------------------------------------------------------- zero
 def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
     """Whether a polynomial vanishes identically: as it is, over a common denominator, or sum by sum."""
     if not p.terms:
         return True
+    p = away_from_kinks(ctx, p)
     p = clear_denominators(ctx, p)
     if not p.terms:
         return True
@@ -105,6 +134,15 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
         return False
     merged = merge_sums(ctx, p, depth)
     return merged is not None and not merged.terms
+
+
+def away_from_kinks(ctx: Context, p: Poly) -> Poly:
+    """A derivative is stated away from its kinks: what is there only at the jump itself is left out, and that is noted."""
+    kept = {m: c for m, c in p.terms.items() if not any(a.kind == "eq" and a.data[0] in ctx.kinks for a, _ in m)}
+    if len(kept) == len(p.terms):
+        return p
+    ctx.used.setdefault("away from kinks")
+    return Poly(kept)
 
 
 def clear_denominators(ctx: Context, p: Poly) -> Poly:

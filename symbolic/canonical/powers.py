@@ -115,7 +115,7 @@ def _mono_power(ctx: Context, mono: Mono, c: fmpq, e: Exponent) -> Poly:
         known = signs.atom_sign(ctx, a)
         if known == "+" or (known == "0+" and k > 0) or a.kind in ("eq", "ge", "argmax"):
             out.append((a, simple(k * e)))
-        elif k.denominator == 1 and k % 2 == 0:
+        elif known != "c" and k.denominator == 1 and k % 2 == 0:
             if (k * e).denominator == 1 and (k * e) % 2 == 0:
                 out.append((a, simple(k * e)))
             else:
@@ -185,7 +185,10 @@ def split_content(ctx: Context, p: Poly, roots: bool = False) -> tuple[Mono, Pol
         least = min(m.get(a, 0) for m in monos)
         if a.kind == "I":
             continue
-        if roots and least and signs.atom_sign(ctx, a) not in ("+",):
+        known = signs.atom_sign(ctx, a) if roots and least else "+"
+        if known == "c":
+            continue  # no root is taken of a complex factor
+        if known != "+":
             least = 2 * (Fraction(least) / 2).__floor__() if Fraction(least).denominator == 1 else 0
         if least:
             content.append((a, simple(Fraction(least)) if not isinstance(least, int) else least))
@@ -203,8 +206,12 @@ def split_content(ctx: Context, p: Poly, roots: bool = False) -> tuple[Mono, Pol
     return merge(mono, more), rest
 
 
-def split_indicators(ctx: Context, arguments: Sequence[Poly], rebuild: Callable[..., Poly]) -> Poly | None:
-    """f(a + b [c]) = [c] f(a + b) + (1 - [c]) f(a), for one 0/1 factor at the top level; None when there is none."""
+def split_indicators(ctx: Context, arguments: Sequence[Poly], rebuild: Callable[..., Poly], whole: bool = False) -> Poly | None:
+    """f(a + b [c]) = [c] f(a + b) + (1 - [c]) f(a), for one 0/1 factor at the top level; None when there is none.
+
+    Where only one branch is defined, its value is used (the statement is about where things are defined); with `whole`
+    that is an error.
+    """
     found = None
     for p in arguments:
         for m in p.terms:
@@ -230,6 +237,8 @@ def split_indicators(ctx: Context, arguments: Sequence[Poly], rebuild: Callable[
     yes, no = guarded(on), guarded(off)
     if yes is None and no is None:
         raise Undefined("neither branch of an indicator is defined")
+    if whole and (yes is None or no is None):
+        raise Undefined("one branch of an indicator is not defined")
     if yes is None or no is None:
         # defined on one branch only: the value there, and the statement holds where it is defined
         ctx.used.setdefault(f"branch:{found!r}")
@@ -256,6 +265,23 @@ def exponential(ctx: Context, p: Poly) -> Poly:
         else:
             plain.append((ctx.atom("exp", m), e))
     return algebra.multiply(ctx, result, algebra.of_factors(ctx, sort_mono(plain)))
+
+
+def symbolic_power(ctx: Context, base: Poly, exponent: Poly) -> Poly:
+    """base^exponent = e^(exponent · log base) for an exponent with symbols; 0 to a positive exponent is 0."""
+    c = exponent.constant
+    if c is not None:
+        return power_of(ctx, base, Fraction(int(c.p), int(c.q)))
+    if not base.terms:
+        if signs.is_positive(ctx, exponent):
+            return ZERO
+        raise Undefined("0 to a power that may be 0 or negative")
+    if base.constant == 1:
+        return POLY_ONE
+    split = split_indicators(ctx, (base,), lambda q: symbolic_power(ctx, q, exponent), whole=True)
+    if split is not None:
+        return split
+    return exponential(ctx, algebra.multiply(ctx, exponent, logarithm(ctx, base)))
 
 
 def _root_of_unity(ctx: Context, r: Fraction) -> Poly:
@@ -313,9 +339,8 @@ def _logarithm(ctx: Context, p: Poly) -> Poly:
             parts.append(scale(logarithm(ctx, a.data[0]), fmpq(e.numerator, e.denominator)))
         elif known == "+":
             parts.append(scale(of_atom(ctx.atom("log", of_atom(a))), fmpq(e.numerator, e.denominator)))
-        elif e.denominator == 1 and e % 2 == 0:
-            square = Poly({((a, 2),): ONE_Q})
-            parts.append(scale(of_atom(ctx.atom("log", square)), fmpq(e.numerator, 2)))
+        elif known != "c" and e.denominator == 1 and e % 2 == 0:
+            parts.append(scale(logarithm(ctx, absolute(ctx, of_atom(a))), fmpq(e.numerator)))
         else:
             kept.append((a, e))
     for factor, multiplicity in (factoring.factor(ctx, primitive) if len(primitive.terms) > 1 else []):

@@ -93,11 +93,7 @@ class Reader:
         base = self._read(node.base, env)
         if exponent.is_Rational:
             return powers.power_of(self.ctx, base, Fraction(int(exponent.p), int(exponent.q)))
-        power = self._read(exponent, env)
-        c = power.constant
-        if c is not None:
-            return powers.power_of(self.ctx, base, Fraction(int(c.p), int(c.q)))
-        return powers.exponential(self.ctx, algebra.multiply(self.ctx, power, powers.logarithm(self.ctx, base)))
+        return powers.symbolic_power(self.ctx, base, self._read(exponent, env))
 
     def read_rational(self, node: Any, env: Environment) -> Poly:
         return number(fmpq(int(node.p), int(node.q)))
@@ -128,13 +124,22 @@ class Reader:
     def read_tensor(self, node: nodes.Tensor, env: Environment) -> Poly:
         if isinstance(node, nodes.DefinedTensor):
             return self._defined(node, ())
+        self._only_one(node)
         return algebra.element(self.ctx, node.name, node.domain, ())
 
     def read_element(self, node: nodes.Element, env: Environment) -> Poly:
         indices = tuple(self._read(i, env) for i in node.indices)
         if isinstance(node.tensor, nodes.DefinedTensor):
             return self._defined(node.tensor, indices)
+        self._only_one(node.tensor)
         return algebra.element(self.ctx, node.tensor.name, node.tensor.domain, indices)
+
+    def _only_one(self, tensor: nodes.Tensor) -> None:
+        """Two different arrays of one name would become one atom: refuse them."""
+        known = self.ctx.tensors.setdefault(tensor.name, tensor)
+        if known != tensor:
+            raise UnsupportedError(f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
+                                   f"{known.domain.name} and {tensor.domain.name}: give them different names")
 
     def _defined(self, tensor: nodes.DefinedTensor, indices: tuple[Poly, ...]) -> Poly:
         marker = self.closed.get(tensor)
@@ -217,13 +222,15 @@ class Reader:
         tensor = variable.tensor if isinstance(variable, nodes.Element) else variable
         indices = tuple(self._read(i, env) for i in (variable.indices if isinstance(variable, nodes.Element) else ()))
         if not isinstance(tensor, nodes.DefinedTensor) or tensor in self.closed:
-            return derivative.derivative(self.ctx, self._read(node.expression, env), tensor.name, indices)
+            at = algebra.element(self.ctx, tensor.name, tensor.domain, indices, *([self.closed[tensor]] if tensor in self.closed else []))
+            return derivative.derivative(self.ctx, self._read(node.expression, env), at)
         # by a named intermediate: it is a variable of its own where the expression names it
         parameters, body = self.definition(tensor)
         inner = Reader(self.ctx)
         marker = self.ctx.index(("named", tensor.name), POLY_ONE)
         inner.closed = {**self.closed, tensor: marker}
-        result = derivative.derivative(self.ctx, inner._read(node.expression, env), tensor.name, indices)
+        at = algebra.element(self.ctx, tensor.name, tensor.domain, indices, marker)
+        result = derivative.derivative(self.ctx, inner._read(node.expression, env), at)
         return algebra.substitute(self.ctx, result, {marker: (parameters, body)})  # type: ignore[dict-item]
 
     # ------------------------------------------------------------------ functions

@@ -15,23 +15,25 @@ from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, negative, of_ato
 
 
 def atom_sign(ctx: Context, a: Atom) -> str:
-    """'+' positive, '-' negative, '0+' not negative, '!' not zero, '?' unknown."""
+    """'+' positive, '-' negative, '0+' not negative, '!' not zero, 'c' complex, '?' unknown."""
     match a.kind:
+        case "I":
+            return "c"
         case "size" | "num" | "pi":
             return "+"
         case "exp":
-            return "?" if any(f.kind == "I" for f, _ in a.data[0]) else "+"
+            return "c" if any(f.kind == "I" for f, _ in a.data[0]) else "+"
         case "ix" | "eq" | "ge" | "argmax":
             return "0+"
         case "el" | "sym":
             d = a.data[1]
-            if d.positive:
+            if d.positive or a.data[0] in ctx.positive_names:
                 return "+"
             if d.negative:
                 return "-"
             if d.nonnegative:
                 return "0+"
-            return "!" if d.nonzero else "?"
+            return "!" if d.nonzero or a.data[0] in ctx.nonzero_names else "?"
         case "base":
             return poly_sign(ctx, a.data[0])
         case "sum":
@@ -60,8 +62,8 @@ def _function_sign(ctx: Context, a: Atom) -> str:
 
 
 def _power_sign(sign: str, e: Exponent) -> str:
-    if sign == "+":
-        return "+"
+    if sign in "+c":
+        return sign
     if isinstance(e, Fraction):
         return "0+" if e > 0 else "+"  # where it is defined at all
     if e % 2 == 0:
@@ -76,8 +78,8 @@ def mono_sign(ctx: Context, mono: Mono) -> str:
     result = "+"
     for a, e in mono:
         sign = _power_sign(atom_sign(ctx, a), e)
-        if sign == "?":
-            return "?"
+        if sign in "?c":
+            return sign
         if result == "!" or sign == "!":
             result = "!" if {result, sign} <= {"+", "-", "!"} else "?"
         elif sign == "-":
@@ -99,16 +101,20 @@ def poly_sign(ctx: Context, p: Poly) -> str:
         if c < 0:
             s = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}.get(s, s)
         kinds.add(s)
+    if "c" in kinds:
+        return "?"  # a real combination of complex terms, such as a cosine
     if kinds <= {"+", "0+"}:
         return "+" if "+" in kinds else "0+"
     if kinds <= {"-", "0-"}:
         return "-" if "-" in kinds else "0-"
-    if len(p.terms) == 1:
-        return next(iter(kinds))
     if any(p == q for q in ctx.positive_polys):
         return "+"
     if any(p == negative(q) for q in ctx.positive_polys):
         return "-"
+    if any(p == q or p == negative(q) for q in ctx.nonzero_polys):
+        return "!"
+    if len(p.terms) == 1:
+        return next(iter(kinds))
     low, low_open, high, high_open = _interval(ctx, p)
     if low > 0 or (low == 0 and low_open):
         return "+"
@@ -124,8 +130,6 @@ def poly_sign(ctx: Context, p: Poly) -> str:
             return "+"
     if _nonnegative_at_ends(ctx, p, 0):
         return "0+"
-    if any(p == q or p == negative(q) for q in ctx.nonzero_polys):
-        return "!"
     return "?"
 
 
@@ -144,56 +148,66 @@ def is_nonzero(ctx: Context, p: Poly) -> bool:
     return poly_sign(ctx, p) in ("+", "-", "!")
 
 
-def _atom_interval(ctx: Context, a: Atom) -> tuple[float, bool, float, bool]:
-    if a.kind in ("el", "sym"):
+Interval = tuple["Fraction | float", bool, "Fraction | float", bool]  # low, open there, high, open there
+_ZERO, _ONE, _INF = Fraction(0), Fraction(1), math.inf
+
+
+def _end(value: float) -> Fraction | float:
+    """An end as the exact number that its decimal says."""
+    return value if math.isinf(value) else Fraction(repr(value))
+
+
+def _by_sign(sign: str) -> Interval:
+    return {"+": (_ZERO, True, _INF, True), "-": (-_INF, True, _ZERO, True), "0+": (_ZERO, False, _INF, True)}.get(
+        sign, (-_INF, True, _INF, True))
+
+
+def _atom_interval(ctx: Context, a: Atom) -> Interval:
+    if a.kind == "el":
         d = a.data[1]
-        return d.low, not (d.closed_low or d.values), d.high, not (d.closed_high or d.values)
+        if a.data[0] in ctx.positive_names and d.low < 0:
+            return _ZERO, True, _end(d.high), not (d.closed_high or d.values)
+        return _end(d.low), not (d.closed_low or d.values), _end(d.high), not (d.closed_high or d.values)
     if a.kind == "size":
-        return 1.0, False, math.inf, True
+        return _ONE, False, _INF, True
     if a.kind == "num":
-        return float(a.data[0]), False, float(a.data[0]), False
+        return Fraction(a.data[0]), False, Fraction(a.data[0]), False
     if a.kind == "pi":
-        return 3.14, True, 3.15, True
+        return Fraction(314, 100), True, Fraction(315, 100), True
     if a.kind in ("eq", "ge", "argmax"):
-        return 0.0, False, 1.0, False
-    if a.kind == "fn" and a.data[0] in ("erf", "tanh"):
-        return -1.0, True, 1.0, True
-    sign = atom_sign(ctx, a)
-    return {"+": (0.0, True, math.inf, True), "-": (-math.inf, True, 0.0, True), "0+": (0.0, False, math.inf, True)}.get(
-        sign, (-math.inf, True, math.inf, True))
+        return _ZERO, False, _ONE, False
+    if a.kind == "fn" and a.data[0] == "erf":
+        return -_ONE, True, _ONE, True
+    return _by_sign(atom_sign(ctx, a))
 
 
-def _interval(ctx: Context, p: Poly) -> tuple[float, bool, float, bool]:
-    """An interval that holds p; the flags say that the end is not reached. Floats are used for comparison with slack only."""
-    low = high = 0.0
+def _interval(ctx: Context, p: Poly) -> Interval:
+    """An interval that holds p, by exact arithmetic on the ends; the flags say that an end is not reached."""
+    low: Fraction | float = _ZERO
+    high: Fraction | float = _ZERO
     low_open = high_open = False
     for m, c in p.terms.items():
-        a_low, a_lo, a_high, a_ho = 1.0, False, 1.0, False
+        current: Interval = (_ONE, False, _ONE, False)
         for a, e in m:
             if isinstance(e, Fraction) or e < 0:
-                s = _power_sign(atom_sign(ctx, a), e)
-                b = {"+": (0.0, True, math.inf, True), "0+": (0.0, False, math.inf, True)}.get(s, (-math.inf, True, math.inf, True))
+                b = _by_sign(_power_sign(atom_sign(ctx, a), e))
             else:
                 b = _interval_power(_atom_interval(ctx, a), e)
-            a_low, a_lo, a_high, a_ho = _interval_product((a_low, a_lo, a_high, a_ho), b)
-        f = float(int(c.p)) / float(int(c.q))
+            current = _interval_product(current, b)
+        a_low, a_lo, a_high, a_ho = current
+        f = Fraction(int(c.p), int(c.q))
         if f < 0:
             a_low, a_lo, a_high, a_ho = a_high, a_ho, a_low, a_lo
         low, low_open = low + f * a_low, low_open or a_lo
         high, high_open = high + f * a_high, high_open or a_ho
-    slack = 1e-12
-    if low not in (0.0, math.inf, -math.inf):
-        low = low - slack * abs(low) if abs(low) > slack else 0.0
-    if high not in (0.0, math.inf, -math.inf):
-        high = high + slack * abs(high) if abs(high) > slack else 0.0
-    if math.isnan(low):
-        low = -math.inf
-    if math.isnan(high):
-        high = math.inf
+    if low != low:
+        low = -_INF
+    if high != high:
+        high = _INF
     return low, low_open, high, high_open
 
 
-def _interval_power(b: tuple[float, bool, float, bool], e: int) -> tuple[float, bool, float, bool]:
+def _interval_power(b: Interval, e: int) -> Interval:
     low, lo, high, ho = b
     if low >= 0:
         return low**e, lo, high**e, ho
@@ -202,15 +216,15 @@ def _interval_power(b: tuple[float, bool, float, bool], e: int) -> tuple[float, 
         return r if e % 2 == 0 else (-r[2], r[3], -r[0], r[1])
     if e % 2 == 0:
         top = max(-low, high)
-        return 0.0, False, top**e, (lo if -low > high else ho)
+        return _ZERO, False, top**e, (lo if -low > high else ho)
     return -((-low) ** e), lo, high**e, ho
 
 
-def _interval_product(a: tuple[float, bool, float, bool], b: tuple[float, bool, float, bool]) -> tuple[float, bool, float, bool]:
+def _interval_product(a: Interval, b: Interval) -> Interval:
     ends = []
     for x, xo in ((a[0], a[1]), (a[2], a[3])):
         for y, yo in ((b[0], b[1]), (b[2], b[3])):
-            v = 0.0 if x == 0 or y == 0 else x * y
+            v = _ZERO if x == 0 or y == 0 else x * y
             # an end that is 0 by a reached zero is reached, whatever the other end
             reached_zero = (x == 0 and not xo) or (y == 0 and not yo)
             ends.append((v, False if v == 0 and reached_zero else (xo or yo)))

@@ -65,7 +65,7 @@ def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
     for a, e in inside:
         if a.kind == "eq" and e == 1:
             solved = algebra.solve_index(a.data[0], a.free & chosen, chosen)
-            if solved is not None:
+            if solved is not None and algebra.is_integer_valued(solved[1]):
                 return _contract(ctx, temporaries, inside, a, *solved)
     # sums inside become part of the flat sum
     for a, e in inside:
@@ -147,7 +147,8 @@ def _cancel_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> P
         if a.kind == "argmax" and e == 1:
             value = a.data[2]
             single = next(iter(value.terms)) if len(value.terms) == 1 else ONE
-            if len(single) == 1 and value.terms[single] == 1 and single[0][0] in temporaries:
+            if (len(single) == 1 and value.terms[single] == 1 and single[0][0] in temporaries
+                    and single[0][0].data[1] == a.data[0][0]):
                 t = single[0][0]
                 rest = tuple(f for f in mono if f[0] is not a)
                 if t not in free_of(rest) and t not in a.data[1].free:
@@ -392,8 +393,7 @@ def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
                 result = algebra.multiply(ctx, result, powers.exponential(
                     ctx, sum_over(ctx, (t,), scale(of_mono(a.data[0]), powers.fmpq(e.numerator, e.denominator)))))
             elif t not in a.free:
-                log = powers.logarithm(ctx, of_atom(a))
-                result = algebra.multiply(ctx, result, powers.exponential(ctx, algebra.multiply(ctx, size, scale(log, powers.fmpq(e.numerator, e.denominator)))))
+                result = algebra.multiply(ctx, result, powers.symbolic_power(ctx, algebra.of_factors(ctx, ((a, e),)), size))
             else:
                 named = _named(ctx, t, of_atom(a))
                 result = algebra.multiply(ctx, result, powers.power_of(ctx, of_atom(ctx.atom("prod", (size,), named)), e))

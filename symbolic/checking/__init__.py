@@ -1,6 +1,7 @@
-"""The second path of a proof: both sides evaluated at small sizes, exactly and in rigorous balls, sharing nothing with `canonical`."""
+"""The second path of a proof: both sides at small sizes, exactly and in balls; shares nothing with `canonical`."""
 
 from .equality import check_equal
 from .records import Checked, Counterexample, Evidence
+from .special import special_points
 
-__all__ = ["check_equal", "Checked", "Counterexample", "Evidence"]
+__all__ = ["check_equal", "special_points", "Checked", "Counterexample", "Evidence"]

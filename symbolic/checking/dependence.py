@@ -1,4 +1,4 @@
-"""Whether an expression depends on the variable at all: a derivative that is 0 because nothing was there proves nothing."""
+"""Whether an expression depends on the variable: a derivative that is 0 because nothing was there proves nothing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,19 @@ _POINTS = 3
 _MOST_ENTRIES = 64
 
 
-def depends(left: sp.Expr, variable: sp.Expr, indices: Sequence[Any], declared: tuple[Tensor, ...],
-            hypotheses: Sequence[Hypothesis], sizes: Binding, seed: int) -> Evidence:
+def depends(
+    left: sp.Expr,
+    variable: sp.Expr,
+    indices: Sequence[Any],
+    declared: tuple[Tensor, ...],
+    hypotheses: Sequence[Hypothesis],
+    sizes: Binding,
+    seed: int,
+) -> Evidence:
     """Evidence that what is differentiated on the left changes with the variable's tensor.
 
-    Where the left side holds derivatives by that tensor, the differentiated expressions are looked at; otherwise the left side
-    itself. The tensor's entries are drawn anew, all else is kept, and some ball must move.
+    Where the left side holds derivatives by that tensor, the differentiated expressions are looked at; otherwise the
+    left side itself. The tensor's entries are drawn anew, all else is kept, and some ball must move.
     """
     started = time.perf_counter()
     tensor = variable.tensor if isinstance(variable, Element) else variable
@@ -41,11 +48,19 @@ def depends(left: sp.Expr, variable: sp.Expr, indices: Sequence[Any], declared: 
             except (HypothesisError, Undecided):
                 continue
         if found:
-            return Evidence("dependence", True, f"what is differentiated changes with {tensor.name} at {sizes_text(sizes)}",
-                            time.perf_counter() - started)
-    return Evidence("dependence", False, f"what is differentiated does not change with {tensor.name} at {_POINTS} drawn points, "
-                    f"{sizes_text(sizes)}: its derivative is 0 because {tensor.name} does not occur in it",
-                    time.perf_counter() - started)
+            return Evidence(
+                "dependence",
+                True,
+                f"what is differentiated changes with {tensor.name} at {sizes_text(sizes)}",
+                time.perf_counter() - started,
+            )
+    return Evidence(
+        "dependence",
+        False,
+        f"what is differentiated does not change with {tensor.name} at {_POINTS} drawn points, "
+        f"{sizes_text(sizes)}: its derivative is 0 because {tensor.name} does not occur in it",
+        time.perf_counter() - started,
+    )
 
 
 def differentiated(expression: sp.Basic, tensor: Tensor) -> list[sp.Expr]:
@@ -68,8 +83,15 @@ def differentiated(expression: sp.Basic, tensor: Tensor) -> list[sp.Expr]:
     return list(found)
 
 
-def _moves(primals: list[sp.Expr], tensor: Tensor, indices: Sequence[Any], declared: tuple[Tensor, ...],
-           hypotheses: Sequence[Hypothesis], sizes: Binding, seed: str) -> bool:
+def _moves(
+    primals: list[sp.Expr],
+    tensor: Tensor,
+    indices: Sequence[Any],
+    declared: tuple[Tensor, ...],
+    hypotheses: Sequence[Hypothesis],
+    sizes: Binding,
+    seed: str,
+) -> bool:
     before = drawn_field(declared, hypotheses, sizes, seed)
     after = drawn_field(declared, hypotheses, sizes, seed)
     other = draw((tensor,), sizes, f"{seed}/moved") if not isinstance(tensor, DefinedTensor) else None
@@ -77,7 +99,9 @@ def _moves(primals: list[sp.Expr], tensor: Tensor, indices: Sequence[Any], decla
         if other is not None:
             after.overrides[(tensor, place)] = after.constant(other.value(tensor, place))
         else:
-            after.overrides[(tensor, place)] = before.element(tensor, place) * before.constant(fmpq(9 + 2 * sum(place), 8))
+            after.overrides[(tensor, place)] = before.element(tensor, place) * before.constant(
+                fmpq(9 + 2 * sum(place), 8)
+            )
     after.forget()
     free = list(dict.fromkeys([*indices, *(i for primal in primals for i in compiled(primal).free)]))
     for primal in primals:

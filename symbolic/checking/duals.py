@@ -1,8 +1,8 @@
 """Forward-mode derivatives: dual numbers over any field, with a sparse tangent along every element of one tensor.
 
-A derivative is never written down as an expression here; it is the tangent of an evaluation. Second derivatives are dual
-numbers over dual numbers. The derivatives of the primitive functions are this file's own short table: the second path does not
-read the table from which derivations are made.
+A derivative is never written down as an expression here; it is the tangent of an evaluation. Second derivatives are
+dual numbers over dual numbers. The derivatives of the primitive functions are this file's own short table: the second
+path does not read the table from which derivations are made.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class Dual:
             return Dual(a * b, {k: t * b for k, t in self.tangent.items()})
         if not self.tangent:
             return Dual(a * b, {k: a * t for k, t in other.tangent.items()})
-        return Dual(a * b, _sum({k: t * b for k, t in self.tangent.items()}, {k: a * t for k, t in other.tangent.items()}))
+        return Dual(
+            a * b, _sum({k: t * b for k, t in self.tangent.items()}, {k: a * t for k, t in other.tangent.items()})
+        )
 
     def __pow__(self, exponent: int) -> Dual:
         """Non-negative integer powers; `Field.power` inverts for the negative ones."""
@@ -111,8 +113,8 @@ _DERIVATIVE: dict[str, Callable[[Field, Any, Any], Any]] = {
 class DualField(Field):
     """Dual numbers over `base`, with the elements of `tensor` as the independent variables.
 
-    A defined tensor as the variable is independent where the expression names it; definitions that stand on the variable are
-    differentiated through.
+    A defined tensor as the variable is independent where the expression names it; definitions that stand on the
+    variable are differentiated through.
     """
 
     def __init__(self, base: Field, tensor: Tensor) -> None:

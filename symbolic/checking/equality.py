@@ -1,14 +1,13 @@
 """Whether two index expressions are equal at small sizes: the second path of a proof, and of every step of one.
 
-Balls at drawn points come first: they refute a wrong claim in a millisecond. What they do not refute is then decided exactly
-where that can be done. See `check_equal`.
+Balls at drawn points come first: they refute a wrong claim in a millisecond. What they do not refute is then decided
+exactly where that can be done. See `check_equal`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import sympy as sp
 
@@ -17,12 +16,14 @@ from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Tensor, tensors
 from .dependence import depends
-from .exactly import Exactly, decide
+from .exactly import Exactly, decide, elements
 from .fields import Undecided
 from .records import Checked, Counterexample, Evidence
 from .residual import residual
 from .samples import Sample, decimal, sample
 from .sizes import Binding, bindings, sizes_text, with_size_one
+
+_SECOND_DRAW = 80  # up to so many inputs, the first sizes are drawn twice
 
 
 def check_equal(
@@ -38,9 +39,10 @@ def check_equal(
 ) -> Checked:
     """Decide left = right for every value of the free `indices`, at small concrete sizes that are pairwise different.
 
-    Both sides are evaluated as they stand: sums are added up, definitions are entered, derivatives not yet carried out are taken
-    with dual numbers. `hypotheses` hold at every point by construction. `variable` is what was differentiated by: it is then
-    checked as well that the left side depends on it. `sizes` fixes some of the size symbols.
+    Both sides are evaluated as they stand: sums are added up, definitions are entered, derivatives not yet carried
+    out are taken with dual numbers. `hypotheses` hold at every point by construction. `variable` is what was
+    differentiated by: it is then checked as well that the left side depends on it. `sizes` fixes some of the size
+    symbols.
 
     The answer is False with a counterexample where two balls are disjoint; True where both sides are the same rational
     function of their atoms, or agree in every ball to 1e-25; None where that cannot be decided, with the reason.
@@ -66,14 +68,20 @@ def check_equal(
 
     evidence: list[Evidence] = []
     try:
-        samples, notes = problem.samples([usual[0], *usual[1:], usual[0]], ones)
+        samples, notes = problem.samples(
+            [*usual, usual[0]] if elements(declared, usual[0]) <= _SECOND_DRAW else usual, ones
+        )
     except (HypothesisError, Undecided) as reason:
-        return Checked(None, (Evidence("balls", False, f"undecided: {reason}", time.perf_counter() - started),), None, str(reason))
+        return Checked(
+            None, (Evidence("balls", False, f"undecided: {reason}", time.perf_counter() - started),), None, str(reason)
+        )
     wrong = next((s for s in samples if s.differs or (s.one_sided and s.sizes not in ones)), None)
     if wrong is not None:
         counterexample = problem.counterexample(wrong, samples)
-        detail = f"the sides are apart at {sizes_text(wrong.sizes)}, index {list(counterexample.index)}: " \
-                 f"{counterexample.left} against {counterexample.right}"
+        detail = (
+            f"the sides are apart at {sizes_text(wrong.sizes)}, index {list(counterexample.index)}: "
+            f"{counterexample.left} against {counterexample.right}"
+        )
         evidence.append(Evidence("balls", False, detail, time.perf_counter() - started))
         return Checked(False, tuple(evidence), counterexample)
     if not any(s.compared for s in samples):
@@ -92,8 +100,16 @@ def check_equal(
 class _Problem:
     """One question, asked at several points."""
 
-    def __init__(self, left: sp.Expr, right: sp.Expr, indices: tuple[Index, ...], hypotheses: Sequence[Hypothesis],
-                 declared: tuple[Tensor, ...], seed: int, deadline: float) -> None:
+    def __init__(
+        self,
+        left: sp.Expr,
+        right: sp.Expr,
+        indices: tuple[Index, ...],
+        hypotheses: Sequence[Hypothesis],
+        declared: tuple[Tensor, ...],
+        seed: int,
+        deadline: float,
+    ) -> None:
         self.left, self.right = left, right
         self.indices, self.hypotheses, self.declared = indices, hypotheses, declared
         self.seed, self.deadline = seed, deadline
@@ -139,9 +155,12 @@ class _Problem:
         a, b = wrong.pairs[place]
         why = wrong.one_sided.get(place, "")
         return Counterexample(
-            {s.name: n for s, n in sorted(wrong.sizes.items(), key=lambda item: item[0].name)}, wrong.inputs(), place,
-            decimal(a, why), decimal(b, why), residual(self.left, self.right, self.indices, more) if wrong.differs else
-            "one side has no value here",
+            {s.name: n for s, n in sorted(wrong.sizes.items(), key=lambda item: item[0].name)},
+            wrong.inputs(),
+            place,
+            decimal(a, why),
+            decimal(b, why),
+            residual(self.left, self.right, self.indices, more) if wrong.differs else "one side has no value here",
         )
 
 
@@ -149,8 +168,10 @@ def _agreement(samples: list[Sample], notes: list[str], exact: Exactly, seed: in
     where = "; ".join(dict.fromkeys(sizes_text(s.sizes) for s in samples))
     entries = sum(s.compared for s in samples)
     part = "" if all(len(s.pairs) == s.total for s in samples) else " (a sample of them)"
-    text = f"{entries} entries{part} agree to 1e-25 at {len(samples)} drawn points ({where}), " \
-           f"{max(s.bits for s in samples)} bits, seed {seed}"
+    text = (
+        f"{entries} entries{part} agree to 1e-25 at {len(samples)} drawn points ({where}), "
+        f"{max(s.bits for s in samples)} bits, seed {seed}"
+    )
     if not exact.proved and exact.reason:
         notes = [*notes, f"not decided exactly: {exact.reason}"]
     return "; ".join([text, *notes])

@@ -1,8 +1,8 @@
 """From an index expression to its value in a field: compiled once to closures, evaluated with memory, never rewritten.
 
-`compiled` turns a SymPy tree into a closure over (field, environment); the environment holds the values of the indices. A
-subtree is one closure wherever it occurs, and remembers its values by the indices that are free in it. Nothing here knows
-rules of algebra: sums are added up, deltas compared, derivatives taken by dual numbers.
+`compiled` turns a SymPy tree into a closure over (field, environment); the environment holds the values of the
+indices. A subtree is one closure wherever it occurs, and remembers its values by the indices that are free in it.
+Nothing here knows rules of algebra: sums are added up, deltas compared, derivatives taken by dual numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sympy as sp
-from flint import fmpq
 
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
@@ -30,10 +29,11 @@ from ..language.nodes import (
 )
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import Size
-from .fields import Closure, Undefined, at, integer, rational
+from .conditions import truth
+from .fields import Closure, Undefined, at, rational
+from .indexing import exact_code, is_discrete, places_code, size_at, union
 
 Env = dict[Any, Any]
-Exact = Callable[[Any, Env], fmpq]
 
 
 class Code(NamedTuple):
@@ -46,12 +46,23 @@ class Code(NamedTuple):
 
 # SymPy's function classes that every field evaluates itself; all others go through their declared definition.
 PRIMITIVE: dict[Any, str] = {
-    sp.exp: "exp", sp.log: "log", sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.sinh: "sinh", sp.cosh: "cosh",
-    sp.tanh: "tanh", sp.atan: "atan", sp.asin: "asin", sp.acos: "acos", sp.asinh: "asinh", sp.acosh: "acosh",
-    sp.atanh: "atanh", sp.erf: "erf", sp.loggamma: "loggamma", sp.digamma: "digamma",
-}
-_RELATION: dict[Any, str] = {
-    sp.Ge: ">=", sp.Gt: ">", sp.Le: "<=", sp.Lt: "<", sp.Eq: "==", sp.Ne: "!=",
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.sin: "sin",
+    sp.cos: "cos",
+    sp.tan: "tan",
+    sp.sinh: "sinh",
+    sp.cosh: "cosh",
+    sp.tanh: "tanh",
+    sp.atan: "atan",
+    sp.asin: "asin",
+    sp.acos: "acos",
+    sp.asinh: "asinh",
+    sp.acosh: "acosh",
+    sp.atanh: "atanh",
+    sp.erf: "erf",
+    sp.loggamma: "loggamma",
+    sp.digamma: "digamma",
 }
 _CONSTANT: dict[Any, str] = {sp.pi: "pi", sp.E: "e", sp.oo: "oo", sp.S.NegativeInfinity: "-oo"}
 _serial = itertools.count()
@@ -89,8 +100,10 @@ def compiled(node: Any) -> Code:
     row = BY_FUNCTION.get(node.func)
     if row is not None and row.definition is not None:
         return _defined_function(node)
-    raise UnsupportedError(f"the second path cannot evaluate {node.func.__name__} in {node}; write it in the vocabulary, or "
-                           "declare an operation with a definition")
+    raise UnsupportedError(
+        f"the second path cannot evaluate {node.func.__name__} in {node}; write it in the vocabulary, or "
+        "declare an operation with a definition"
+    )
 
 
 def _remembered(run: Closure, free: tuple[Any, ...]) -> Code:
@@ -99,6 +112,7 @@ def _remembered(run: Closure, free: tuple[Any, ...]) -> Code:
     if any(isinstance(name, _Place) for name in free):
         return Code(run, free)
     if not free:
+
         def keyed(field: Any, env: Env) -> Any:
             memo = field.memo
             value = memo.get(serial)
@@ -116,6 +130,7 @@ def _remembered(run: Closure, free: tuple[Any, ...]) -> Code:
                 value = memo[key] = run(field, env)
             return value
     else:
+
         def keyed(field: Any, env: Env) -> Any:
             memo = field.memo
             key = (serial, *[env[name] for name in free])
@@ -123,11 +138,8 @@ def _remembered(run: Closure, free: tuple[Any, ...]) -> Code:
             if value is None:
                 value = memo[key] = run(field, env)
             return value
+
     return Code(keyed, free)
-
-
-def _union(*groups: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(itertools.chain.from_iterable(groups)))
 
 
 # ---------------------------------------------------------------------- numbers and indices
@@ -141,73 +153,9 @@ def _number(node: Any) -> Code:
     return Code(lambda field, env: field.constant(value), (), node in (0, 1))
 
 
-@lru_cache(maxsize=20000)
-def is_discrete(node: Any) -> bool:
-    """Whether an expression is made of indices, sizes and numbers only."""
-    if isinstance(node, (Index, Size, sp.Rational)):
-        return True
-    if isinstance(node, (sp.Add, sp.Mul, sp.floor, sp.ceiling, sp.Mod)):
-        return all(is_discrete(a) for a in node.args)
-    return isinstance(node, sp.Pow) and is_discrete(node.base) and bool(node.exp.is_Integer)
-
-
-@lru_cache(maxsize=20000)
-def exact_code(node: Any) -> tuple[Exact, tuple[Any, ...]]:
-    """The code of an index expression (letters, sizes, numbers, elements of integer tensors), and its free indices."""
-    if isinstance(node, Index):
-        return (lambda field, env: fmpq(env[node])), (node,)
-    if isinstance(node, Size):
-        return (lambda field, env: fmpq(field.point.sizes[node])), ()
-    if isinstance(node, sp.Rational):
-        value = rational(node)
-        return (lambda field, env: value), ()
-    if isinstance(node, Tensor) and not node.shape:
-        return (lambda field, env: field.point.value(node, ())), ()
-    if isinstance(node, Element):
-        places, free = _places(node)
-        return (lambda field, env: field.point.value(node.tensor, places(field, env))), free
-    if isinstance(node, (sp.Add, sp.Mul, sp.Pow, sp.floor, sp.ceiling, sp.Mod)):
-        parts = [exact_code(a) for a in node.args]
-        free = _union(*(f for _, f in parts))
-        runs = [r for r, _ in parts]
-        combine = next(c for kind, c in _EXACT if isinstance(node, kind))
-        return (lambda field, env: combine([r(field, env) for r in runs])), free
-    raise UnsupportedError(f"{node} stands as an index; an index is made of letters, numbers, sizes and integer tensors")
-
-
-def _total(values: list[fmpq]) -> fmpq:
-    return sum(values, fmpq(0))
-
-
-def _product(values: list[fmpq]) -> fmpq:
-    result = fmpq(1)
-    for v in values:
-        result *= v
-    return result
-
-
-def _power(values: list[fmpq]) -> fmpq:
-    base, exponent = values
-    if base == 0 and exponent < 0:
-        raise Undefined("division by zero")
-    return base ** integer(exponent)
-
-
-_EXACT: tuple[tuple[Any, Callable[[list[fmpq]], fmpq]], ...] = (
-    (sp.Add, _total), (sp.Mul, _product), (sp.Pow, _power),
-    (sp.floor, lambda v: fmpq(v[0].floor())), (sp.ceiling, lambda v: fmpq(v[0].ceil())),
-    (sp.Mod, lambda v: v[0] - v[1] * (v[0] / v[1]).floor()),
-)
-
-
 def _discrete_number(node: Any) -> Code:
     run, free = exact_code(node)
     return Code(lambda field, env: field.constant(run(field, env)), free)
-
-
-def size_at(size: Any, field: Any) -> int:
-    """A size at the sizes of the field's point."""
-    return field.point.size(size)
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -222,9 +170,12 @@ def _add(node: Any) -> Code:
             total = total + r(field, env)
         return total
 
-    binary = len(codes) == 2 and any(c.binary for c in codes) and all(
-        c.binary or (a.is_Mul and a.args[0] == -1) for c, a in zip(codes, node.args, strict=True))
-    return _remembered(run, _union(*(c.free for c in codes)))._replace(binary=binary)
+    binary = (
+        len(codes) == 2
+        and any(c.binary for c in codes)
+        and all(c.binary or (a.is_Mul and a.args[0] == -1) for c, a in zip(codes, node.args, strict=True))
+    )
+    return _remembered(run, union(*(c.free for c in codes)))._replace(binary=binary)
 
 
 def _mul(node: Any) -> Code:
@@ -247,7 +198,7 @@ def _mul(node: Any) -> Code:
             total = total * value
         return -total if negated else total
 
-    return _remembered(run, _union(*(c.free for c in codes)))
+    return _remembered(run, union(*(c.free for c in codes)))
 
 
 def _pow(node: Any) -> Code:
@@ -257,7 +208,8 @@ def _pow(node: Any) -> Code:
     if exponent.is_Integer:
         n = int(exponent)
         return _remembered(lambda field, env: field.power(run_base(field, env), n), code.free)._replace(
-            binary=code.binary and n > 0)
+            binary=code.binary and n > 0
+        )
     if is_discrete(exponent):
         read, free = exact_code(exponent)
 
@@ -266,7 +218,7 @@ def _pow(node: Any) -> Code:
             x = run_base(field, env)
             return field.power(x, int(q.p)) if q.q == 1 else field.root(x, q)
 
-        return _remembered(run, _union(code.free, free))
+        return _remembered(run, union(code.free, free))
     power = compiled(exponent)
     run_exponent = power.run
     if base == sp.E:
@@ -275,7 +227,7 @@ def _pow(node: Any) -> Code:
     def general(field: Any, env: Env) -> Any:
         return field.function("exp", run_exponent(field, env) * field.function("log", run_base(field, env)))
 
-    return _remembered(general, _union(code.free, power.free))
+    return _remembered(general, union(code.free, power.free))
 
 
 def _function(node: Any) -> Code:
@@ -318,29 +270,13 @@ def _extremum(node: Any) -> Code:
                 best = c.run
         return best(field, env)
 
-    return _remembered(run, _union(*(c.free for c in codes)))
+    return _remembered(run, union(*(c.free for c in codes)))
 
 
 # ---------------------------------------------------------------------- nodes of the language
-def _places(node: Any) -> tuple[Callable[[Any, Env], tuple[int, ...]], tuple[Any, ...]]:
-    tensor, indices = node.tensor, node.indices
-    if all(isinstance(i, Index) for i in indices) and all(i.size == n for i, n in zip(indices, tensor.shape, strict=True)):
-        return (lambda field, env: tuple([env[i] for i in indices])), _union(indices)
-    codes = [exact_code(i) for i in indices]
-
-    def places(field: Any, env: Env) -> tuple[int, ...]:
-        found = tuple([integer(run(field, env)) for run, _ in codes])
-        for axis, (value, n) in enumerate(zip(found, tensor.shape, strict=True)):
-            if not 0 <= value < size_at(n, field):
-                raise Undefined(f"index {value} does not fit axis {axis} of {tensor.name} with size {size_at(n, field)}")
-        return found
-
-    return places, _union(*(f for _, f in codes))
-
-
 def _element(node: Element) -> Code:
     tensor = node.tensor
-    places, free = _places(node)
+    places, free = places_code(node)
     binary = tensor.domain.values == (0.0, 1.0)
     return Code(lambda field, env: field.element(tensor, places(field, env)), free, binary)
 
@@ -378,8 +314,9 @@ def _index_product(node: IndexProduct) -> Code:
 def _max(node: IndexMax) -> Code:
     body, bound = compiled(node.body), node.bound
     size = bound.size
-    return _remembered(lambda field, env: field.maximum(body.run, bound, size_at(size, field), env),
-                       _without(body.free, bound))
+    return _remembered(
+        lambda field, env: field.maximum(body.run, bound, size_at(size, field), env), _without(body.free, bound)
+    )
 
 
 def _argmax(node: ArgMaxIndicator) -> Code:
@@ -391,58 +328,21 @@ def _argmax(node: ArgMaxIndicator) -> Code:
         place = field.largest(body.run, bound, size_at(size, field), env)
         return field.one if value(field, env) == place else field.zero
 
-    return _remembered(run, _union(_without(body.free, bound), free))._replace(binary=True)
+    return _remembered(run, union(_without(body.free, bound), free))._replace(binary=True)
 
 
 def _delta(node: Delta) -> Code:
     (left, free_left), (right, free_right) = exact_code(node.args[0]), exact_code(node.args[1])
-    return Code(lambda field, env: field.one if left(field, env) == right(field, env) else field.zero,
-                _union(free_left, free_right), True)
+    return Code(
+        lambda field, env: field.one if left(field, env) == right(field, env) else field.zero,
+        union(free_left, free_right),
+        True,
+    )
 
 
 def _indicator(node: Indicator) -> Code:
-    holds, free = truth(node.condition)
+    holds, free = truth(node.condition, compiled)
     return _remembered(lambda field, env: field.one if holds(field, env) else field.zero, free)._replace(binary=True)
-
-
-def truth(condition: Any) -> tuple[Callable[[Any, Env], bool], tuple[Any, ...]]:
-    """The code of a condition, and the indices free in it."""
-    if condition in (sp.true, sp.false):
-        value = bool(condition)
-        return (lambda field, env: value), ()
-    if isinstance(condition, (sp.And, sp.Or, sp.Not)):
-        parts = [truth(a) for a in condition.args]
-        free = _union(*(f for _, f in parts))
-        runs = [r for r, _ in parts]
-        if isinstance(condition, sp.Not):
-            return (lambda field, env: not runs[0](field, env)), free
-        join = all if isinstance(condition, sp.And) else any
-        return (lambda field, env: join(r(field, env) for r in runs)), free
-    relation = _RELATION.get(condition.func)
-    if relation is None:
-        raise UnsupportedError(f"the condition {condition} is not a comparison; write >, >=, <, <=, ==, != joined by and, or, not")
-    left, right = condition.args
-    if _is_index(left) and _is_index(right):
-        (a, free_a), (b, free_b) = exact_code(left), exact_code(right)
-        test = _TEST[relation]
-        return (lambda field, env: test(a(field, env), b(field, env))), _union(free_a, free_b)
-    x, y = compiled(left), compiled(right)
-    return (lambda field, env: field.compare(relation, x.run, y.run, env)), _union(x.free, y.free)
-
-
-_TEST: dict[str, Callable[[fmpq, fmpq], bool]] = {
-    ">=": lambda a, b: a >= b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, "<": lambda a, b: a < b,
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
-}
-
-
-def _is_index(node: Any) -> bool:
-    if isinstance(node, Element):
-        return node.tensor.domain.integer
-    if isinstance(node, Tensor):
-        return node.domain.integer and not node.shape
-    return isinstance(node, (Index, Size, sp.Rational)) or (
-        isinstance(node, (sp.Add, sp.Mul, sp.floor, sp.ceiling, sp.Mod)) and all(_is_index(a) for a in node.args))
 
 
 def _partial(node: PartialDerivative) -> Code:
@@ -450,21 +350,23 @@ def _partial(node: PartialDerivative) -> Code:
     body = compiled(node.expression)
     if isinstance(variable, Element):
         tensor = variable.tensor
-        places, free = _places(variable)
+        places, free = places_code(variable)
     elif isinstance(variable, Tensor) and not variable.shape:
         tensor, places, free = variable, (lambda field, env: ()), ()
     else:
-        raise UnsupportedError(f"the derivative by {variable}; the variable must be an element of an array, such as z_k")
+        raise UnsupportedError(
+            f"the derivative by {variable}; the variable must be an element of an array, such as z_k"
+        )
 
     def run(field: Any, env: Env) -> Any:
         dual = body.run(field.derivative(tensor), env)
         return dual.tangent.get(places(field, env), field.zero)
 
-    return _remembered(run, _union(body.free, free))
+    return _remembered(run, union(body.free, free))
 
 
 def _piecewise(node: Any) -> Code:
-    branches = [(compiled(value), truth(condition)) for value, condition in node.args]
+    branches = [(compiled(value), truth(condition, compiled)) for value, condition in node.args]
 
     def run(field: Any, env: Env) -> Any:
         for value, (holds, _) in branches:
@@ -472,12 +374,21 @@ def _piecewise(node: Any) -> Code:
                 return value.run(field, env)
         raise Undefined("no branch of a case distinction holds")
 
-    return _remembered(run, _union(*(v.free for v, _ in branches), *(f for _, (_, f) in branches)))
+    return _remembered(run, union(*(v.free for v, _ in branches), *(f for _, (_, f) in branches)))
 
 
 _HANDLERS: tuple[tuple[Any, Callable[[Any], Code]], ...] = (
-    (Element, _element), (IndexSum, _sum), (ArgMaxIndicator, _argmax), (IndexMax, _max), (IndexProduct, _index_product),
-    (Delta, _delta), (Indicator, _indicator), (PartialDerivative, _partial), (sp.Piecewise, _piecewise),
+    (Element, _element),
+    (IndexSum, _sum),
+    (ArgMaxIndicator, _argmax),
+    (IndexMax, _max),
+    (IndexProduct, _index_product),
+    (Delta, _delta),
+    (Indicator, _indicator),
+    (PartialDerivative, _partial),
+    (sp.Piecewise, _piecewise),
     ((Index, Size, sp.floor, sp.ceiling, sp.Mod), _discrete_number),
-    (sp.Add, _add), (sp.Mul, _mul), (sp.Pow, _pow),
+    (sp.Add, _add),
+    (sp.Mul, _mul),
+    (sp.Pow, _pow),
 )

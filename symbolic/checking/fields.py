@@ -1,8 +1,8 @@
 """Number fields in which an expression is evaluated: what every field shares, and the field of Arb's real balls.
 
-A field knows how to make constants, how to read an element of a tensor at a point, how to apply a function, and how to decide a
-comparison. Values carry their arithmetic (`+ - * /` and integer powers) themselves. The evaluator is written once, over any
-field; `atoms` has the exact field, `duals` puts derivatives on top of either.
+A field knows how to make constants, how to read an element of a tensor at a point, how to apply a function, and how
+to decide a comparison. Values carry their arithmetic (`+ - * /` and integer powers) themselves. The evaluator is
+written once, over any field; `atoms` has the exact field, `duals` puts derivatives on top of either.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Inexact(ArithmeticError):
 class Field:
     """What every field shares: the point, memo tables, and the lookup of elements through definitions.
 
-    `overrides` replaces elements of tensors (declared or defined) by given values; `reads` collects the elements of declared
-    tensors that were looked at.
+    `overrides` replaces elements of tensors (declared or defined) by given values; `reads` collects the elements of
+    declared tensors that were looked at.
     """
 
     one: Any
@@ -156,13 +156,32 @@ def at(body: Closure, field: Any, env: dict[Any, Any], bound: Any, value: int) -
 
 
 _BALL: dict[str, Callable[[arb], arb]] = {
-    name: getattr(arb, name)
-    for name in "exp log sin cos tan sinh cosh tanh atan asin acos asinh acosh atanh erf digamma".split()
+    "exp": arb.exp,
+    "log": arb.log,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "tan": arb.tan,
+    "sinh": arb.sinh,
+    "cosh": arb.cosh,
+    "tanh": arb.tanh,
+    "atan": arb.atan,
+    "asin": arb.asin,
+    "acos": arb.acos,
+    "asinh": arb.asinh,
+    "acosh": arb.acosh,
+    "atanh": arb.atanh,
+    "erf": arb.erf,
+    "digamma": arb.digamma,
+    "loggamma": arb.lgamma,
 }
-_BALL["loggamma"] = arb.lgamma
 # Where a function is defined, as (low, high); None is no bound.
 _BALL_DOMAIN: dict[str, tuple[int | None, int | None]] = {
-    "log": (0, None), "asin": (-1, 1), "acos": (-1, 1), "acosh": (1, None), "atanh": (-1, 1), "loggamma": (0, None),
+    "log": (0, None),
+    "asin": (-1, 1),
+    "acos": (-1, 1),
+    "acosh": (1, None),
+    "atanh": (-1, 1),
+    "loggamma": (0, None),
 }
 _OPEN = frozenset({"log", "atanh", "loggamma"})
 
@@ -176,6 +195,7 @@ class BallField(Field):
     def __init__(self, point: Point) -> None:
         super().__init__(point)
         self.one, self.zero = arb(1), arb(0)
+        self.tie = False  # whether a comparison or a maximum met an exact tie
 
     def constant(self, value: fmpq) -> arb:
         return arb(value)
@@ -241,6 +261,7 @@ class BallField(Field):
         if a > b:
             return relation in (">", ">=", "!=")
         if a == b:  # both exact and the same
+            self.tie = True
             return relation in ("==", "<=", ">=")
         raise Undecided(f"{_short(a)} {relation} {_short(b)}")
 
@@ -251,6 +272,7 @@ class BallField(Field):
             if n != best and not values[n] < values[best]:
                 if not values[n] == values[best]:
                     raise Undecided(f"the largest of {', '.join(map(_short, values))}")
+                self.tie = True
                 best = min(best, n)
         return best
 

@@ -1,7 +1,7 @@
-"""Hypotheses at a point: equalities are solved for one element each, conditions are checked and redrawn until they hold.
+"""Hypotheses at a point: equalities are solved for one element each, conditions are redrawn until they hold.
 
-The same few lines serve balls and exact fields: an equality that is linear in an element e is solved from its values at e = 0, 1
-and 2, so nothing is assumed of how it is written.
+The same few lines serve balls and exact fields: an equality that is linear in an element e is solved from its values
+at e = 0, 1 and 2, so nothing is assumed of how it is written.
 """
 
 from __future__ import annotations
@@ -55,9 +55,13 @@ def _solve(field: Field, hypothesis: Hypothesis, env: dict[Any, int]) -> bool:
     if field.vanishes(_residual(field, hypothesis, env)):
         return True
     candidates = [
-        key for key in reversed(field.reads)
-        if key not in field.overrides and not key[0].domain.values and not key[0].domain.integer
-        and not key[0].domain.symmetric and not key[0].domain.rows_sum_to_one
+        key
+        for key in reversed(field.reads)
+        if key not in field.overrides
+        and not key[0].domain.values
+        and not key[0].domain.integer
+        and not key[0].domain.symmetric
+        and not key[0].domain.rows_sum_to_one
     ]
     for key in candidates:
         values = []
@@ -89,20 +93,32 @@ def drawn_field(tensors: tuple[Tensor, ...], hypotheses: Sequence[Hypothesis], s
         if not hypotheses:
             return field
         try:
-            if impose(field, hypotheses) and all(map(_in_domain, field.overrides, field.overrides.values())) and all(
-                field.compare(h.relation, compiled(h.left).run, compiled(h.right).run, env)
-                for h in hypotheses if h.relation != "==" for env in environments(h.indices, field.point)
+            if (
+                impose(field, hypotheses)
+                and all(map(_in_domain, field.overrides, field.overrides.values()))
+                and all(
+                    field.compare(h.relation, compiled(h.left).run, compiled(h.right).run, env)
+                    for h in hypotheses
+                    if h.relation != "=="
+                    for env in environments(h.indices, field.point)
+                )
             ):
                 field.forget()
                 return field
         except ArithmeticError:
             continue
-    raise HypothesisError(f"no point was found in {_DRAWS} draws that satisfies {'; '.join(map(str, hypotheses))}; the second path "
-                          "solves equalities that are linear in an element, and draws for the others")
+    raise HypothesisError(
+        f"no point was found in {_DRAWS} draws that satisfies {'; '.join(map(str, hypotheses))}; the second path "
+        "solves equalities that are linear in an element, and draws for the others"
+    )
 
 
 def _in_domain(key: tuple[Tensor, Any], value: arb) -> bool:
     domain = key[0].domain
-    inside = any((low == float("-inf") or value > arb(low)) and (high == float("inf") or value < arb(high))
-                 for low, high in domain.intervals)
-    return bool(inside or (domain.closed_low and value == arb(domain.low)) or (domain.closed_high and value == arb(domain.high)))
+    inside = any(
+        (low == float("-inf") or value > arb(low)) and (high == float("inf") or value < arb(high))
+        for low, high in domain.intervals
+    )
+    return bool(
+        inside or (domain.closed_low and value == arb(domain.low)) or (domain.closed_high and value == arb(domain.high))
+    )

@@ -1,8 +1,8 @@
-"""Points: values for every element of the declared tensors, drawn from their domains with a seed, as exact binary fractions.
+"""Points: values for every element of the declared tensors, drawn from their domains as exact binary fractions.
 
-Binary fractions are exact as balls, so a tie or a zero among inputs is seen as one. Entries of a tensor are pairwise different
-in size, so that nothing cancels by luck. What the domain says of whole rows or matrices (sum to one, one-hot, symmetric, ...)
-holds by construction.
+Binary fractions are exact as balls, so a tie or a zero among inputs is seen as one. Entries of a tensor are pairwise
+different in size, so that nothing cancels by luck. What the domain says of whole rows or matrices (sum to one, one-
+hot, symmetric, ...) holds by construction.
 """
 
 from __future__ import annotations
@@ -164,7 +164,9 @@ def _grid(count: int) -> int:
 def _numbers(domain: Any, count: int, rng: random.Random, shrink: int) -> list[fmpq]:
     grid = _grid(count)
     steps = rng.sample(range(1, 3 * grid), count)
-    if domain.name in ("nonzero", "real") or (len(domain.intervals) == 1 and domain.intervals[0] == (-math.inf, math.inf)):
+    if domain.name in ("nonzero", "real") or (
+        len(domain.intervals) == 1 and domain.intervals[0] == (-math.inf, math.inf)
+    ):
         return [fmpq(k if rng.random() < 0.5 else -k, grid * shrink) for k in steps]
     numbers: list[fmpq] = []
     for k in steps:
@@ -200,7 +202,9 @@ def _spd(shape: tuple[int, ...], rng: random.Random) -> list[list[fmpq]]:
 def _posdef_nonsym(shape: tuple[int, ...], rng: random.Random) -> list[list[fmpq]]:
     m, a = _spd(shape, rng), _real(shape, rng)
     n = shape[-1]
-    return [[m[i][j] + a[min(i, j)][max(i, j)] * (1 if i < j else -1 if i > j else 0) for j in range(n)] for i in range(n)]
+    return [
+        [m[i][j] + a[min(i, j)][max(i, j)] * (1 if i < j else -1 if i > j else 0) for j in range(n)] for i in range(n)
+    ]
 
 
 def _dominant(shape: tuple[int, ...], rng: random.Random) -> list[list[fmpq]]:
@@ -236,6 +240,13 @@ def _stacked(build: Any) -> Any:
 
 
 _MATRICES: dict[str, Any] = {
-    "spd": _stacked(_spd), "posdef_nonsym": _stacked(_posdef_nonsym), "invertible": _stacked(_dominant),
-    "fullrank": _stacked(_dominant), "lower": _stacked(_lower), "rank_one_less": _stacked(_rank_one_less),
+    "spd": _stacked(_spd),
+    "posdef_nonsym": _stacked(_posdef_nonsym),
+    "invertible": _stacked(_dominant),
+    "fullrank": _stacked(_dominant),
+    "lower": _stacked(_lower),
+    "rank_one_less": _stacked(_rank_one_less),
 }
+
+# Domains whose entries are related in ways that the exact field does not build in: there the drawn numbers are used.
+CONSTANT_DOMAINS = frozenset({*_MATRICES, "one_zero"})

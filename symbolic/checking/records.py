@@ -18,7 +18,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Sizes, inputs and the index where the two sides differ, with both values and what can be said of their difference."""
+    """Sizes, inputs and the index where the two sides differ, with both values and a word on their difference."""
 
     sizes: dict[str, int]
     inputs: dict[str, Any]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -27,14 +28,14 @@ Pair = tuple[arb | None, arb | None]
 
 @dataclass
 class Sample:
-    """The values of both sides at one point; None is "undefined there". `differs` holds the entries rigorously apart."""
+    """The values of both sides at one point; None is "undefined there". `differs` has the entries rigorously apart."""
 
     sizes: Binding
     field: BallField
     bits: int
-    pairs: dict[Place, Pair] = field(default_factory=dict)
-    differs: list[Place] = field(default_factory=list)
-    one_sided: dict[Place, str] = field(default_factory=dict)
+    pairs: dict[Place, Pair] = dataclasses.field(default_factory=dict)
+    differs: list[Place] = dataclasses.field(default_factory=list)
+    one_sided: dict[Place, str] = dataclasses.field(default_factory=dict)
     total: int = 0
 
     @property

@@ -16,7 +16,7 @@ Binding = dict[Any, int]
 
 
 def shape_sizes(expressions: Iterable[Any]) -> tuple[list[sp.Expr], list[Any]]:
-    """The sizes of all axes and indices that occur (with repetition), and all size symbols, in order of first appearance."""
+    """The sizes of all axes and indices (with repetition), and all size symbols, in order of first appearance."""
     axes: list[sp.Expr] = []
     symbols: dict[Any, None] = {}
     seen: set[Any] = set()
@@ -81,11 +81,13 @@ def bindings(expressions: Iterable[Any], fixed: Binding | None = None) -> Iterat
             yield found
 
 
-def _suitable(free: list[Any], fixed: Binding, axes: list[sp.Expr], start: int, given: list[Binding]) -> Iterator[Binding]:
+def _suitable(
+    free: list[Any], fixed: Binding, axes: list[sp.Expr], start: int, given: list[Binding]
+) -> Iterator[Binding]:
     m = len(free)
     taken = set(fixed.values()) | {int(a) for a in axes if a.is_Integer}
     lowest = [n for n in range(2, 2 + m + len(taken) + 3) if n not in taken]
-    rotated = lowest[start - 2:m + 1] + lowest[:start - 2] if m > 1 else lowest[start - 2:]
+    rotated = lowest[start - 2 : m + 1] + lowest[: start - 2] if m > 1 else lowest[start - 2 :]
     fallback: Binding | None = None
     for values in itertools.islice(itertools.permutations(rotated, m), 2000):
         binding = {**fixed, **dict(zip(free, values, strict=True))}
@@ -116,4 +118,7 @@ def with_size_one(expressions: Iterable[Any], binding: Binding, fixed: Binding |
 
 def sizes_text(binding: Binding) -> str:
     """A binding as text: ``N=2, K=3``."""
-    return ", ".join(f"{s.name}={n}" for s, n in sorted(binding.items(), key=lambda item: item[0].name)) or "the given sizes"
+    return (
+        ", ".join(f"{s.name}={n}" for s, n in sorted(binding.items(), key=lambda item: item[0].name))
+        or "the given sizes"
+    )

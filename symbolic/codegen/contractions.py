@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from string import ascii_letters
 
+import sympy as sp
+
 from ..language.indices import Index
 from .values import ATOM, PRODUCT, Value, aligned, merged_axes, transposed
 
@@ -13,14 +15,14 @@ def reduce_axes(value: Value, bound: Sequence[Index], method: str, keepdims: boo
     """``value.method(axis=...)`` over the axes of some indices."""
     places = [value.axes.index(b) for b in bound]
     kept = tuple(a for a in value.axes if a not in bound)
-    if not kept and not keepdims:
-        return Value(f"{value.at(ATOM)}.{method}()")
-    n = len(value.axes)
-    # the last axis is -1, as everybody writes it
-    names = [str(p if p < n - 1 else -1) for p in places]
-    axis = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    return Value(f"{value.at(ATOM)}.{method}(axis={axis}{', keepdims=True' if keepdims else ''})",
-                 value.axes if keepdims else kept)
+    call = ""
+    if kept or keepdims:
+        # the last axis is -1, as everybody writes it
+        names = [str(p if p < len(value.axes) - 1 else -1) for p in places]
+        call = f"axis={names[0] if len(names) == 1 else '(' + ', '.join(names) + ')'}"
+        call += ", keepdims=True" if keepdims else ""
+    mean = (sp.Mul(*(b.size for b in bound)), f"{value.at(ATOM)}.mean({call})") if method == "sum" else None
+    return Value(f"{value.at(ATOM)}.{method}({call})", value.axes if keepdims else kept, mean=mean)
 
 
 def product(values: Sequence[Value], rank: Mapping[Index, int]) -> Value:
@@ -28,7 +30,9 @@ def product(values: Sequence[Value], rank: Mapping[Index, int]) -> Value:
     if len(values) == 1:
         return values[0]
     order = merged_axes(values, rank)
-    return Value(" * ".join(aligned(v, order).at(PRODUCT) for v in values), order, PRODUCT, all(v.boolean for v in values))
+    first, *others = (aligned(v, order) for v in values)
+    code = " * ".join([first.at(PRODUCT), *(v.at(PRODUCT + 1) for v in others)])  # a * (b @ c)
+    return Value(code, order, PRODUCT, all(v.boolean for v in values))
 
 
 def contract(values: Sequence[Value], bound: Sequence[Index], rank: Mapping[Index, int], np: str) -> Value:

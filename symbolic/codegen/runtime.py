@@ -63,6 +63,12 @@ def elu(x: Any) -> Any:
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0.0)))
 
 
+def trigamma(x: Any) -> Any:
+    from scipy.special import polygamma
+
+    return polygamma(1, x)
+
+
 def stable_softmax(x: Any, axis: int) -> Any:
     import numpy as np
 

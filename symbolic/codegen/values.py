@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import sympy as sp
+
 from ..language.indices import Index
 
 # Python's precedence, as far as it is needed: a text of lower strength is put in parentheses under a stronger operator.
@@ -18,12 +20,16 @@ COMPARE, SUM, PRODUCT, UNARY, POWER, ATOM = range(6)
 
 @dataclass(frozen=True)
 class Value:
-    """`code` evaluates to an array whose axes run over `axes`, each at full size; `boolean`: its dtype is bool."""
+    """`code` evaluates to an array whose axes run over `axes`, each at full size; `boolean`: its dtype is bool.
+
+    `mean`, for a sum: the number of elements that were summed, and the code of their mean.
+    """
 
     code: str
     axes: tuple[Index, ...] = ()
     strength: int = ATOM
     boolean: bool = False
+    mean: tuple[sp.Expr, str] | None = None
 
     def at(self, strength: int) -> str:
         """The code, in parentheses where it stands under a stronger operator."""
@@ -31,11 +37,9 @@ class Value:
 
     def numbers(self) -> Value:
         """The same with 0.0 and 1.0 for False and True."""
-        return Value(f"{self.at(ATOM)}.astype(float)", self.axes) if self.boolean and self.axes else self.scalar_number()
-
-    def scalar_number(self) -> Value:
-        """A single truth value as a number."""
-        return Value(f"float({self.code})", self.axes) if self.boolean else self
+        if not self.boolean:
+            return self
+        return Value(f"{self.at(ATOM)}.astype(float)" if self.axes else f"float({self.code})", self.axes)
 
 
 def transposed(value: Value, order: Sequence[Index]) -> Value:
@@ -51,7 +55,7 @@ def transposed(value: Value, order: Sequence[Index]) -> Value:
         code = f"{value.at(ATOM)}.swapaxes(-1, -2)"
     else:
         code = f"{value.at(ATOM)}.transpose({', '.join(map(str, moves))})"
-    return replace(value, code=code, axes=wanted, strength=ATOM)
+    return replace(value, code=code, axes=wanted, strength=ATOM, mean=None)
 
 
 def aligned(value: Value, order: Sequence[Index]) -> Value:
@@ -69,8 +73,8 @@ def aligned(value: Value, order: Sequence[Index]) -> Value:
     tail = len(places) - max(n for n, p in enumerate(places) if p == ":") - 1
     body = places[: len(places) - tail]
     if "None" not in body and len(body) > 1:
-        return replace(value, code=f"{value.at(ATOM)}[{', '.join(['...', *['None'] * tail])}]", strength=ATOM)
-    return replace(value, code=f"{value.at(ATOM)}[{', '.join(places)}]", strength=ATOM)
+        return replace(value, code=f"{value.at(ATOM)}[{', '.join(['...', *['None'] * tail])}]", strength=ATOM, mean=None)
+    return replace(value, code=f"{value.at(ATOM)}[{', '.join(places)}]", strength=ATOM, mean=None)
 
 
 def merged_axes(values: Iterable[Value], rank: Mapping[Index, int]) -> tuple[Index, ...]:

@@ -25,6 +25,7 @@ class Domain:
     intervals: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
     closed_low: bool = False
     closed_high: bool = False
+    holds_zero: bool = False  # an inner end that is closed stands at 0
     values: tuple[float, ...] = ()
     rows_sum_to_one: bool = False
     one_hot: bool = False
@@ -61,7 +62,7 @@ class Domain:
         """No entry is 0."""
         if self.values:
             return 0 not in self.values
-        return not any(low < 0 < high or (low == 0 and self.closed_low) or (high == 0 and self.closed_high)
+        return not self.holds_zero and not any(low < 0 < high or (low == 0 and self.closed_low) or (high == 0 and self.closed_high)
                        for low, high in self.intervals)
 
 
@@ -106,12 +107,13 @@ def domain(name: str | Domain) -> Domain:
             values = tuple(sorted(float(part) for part in text[1:-1].split(",")))
             return Domain(text, values=values, integer=all(v == int(v) for v in values))
         if re.fullmatch(r"(repeated_)?index<.+", text):
-            return Domain(text, ((0.0, math.inf),), closed_low=not text.endswith("-1"), integer=True)
+            return Domain(text, ((-1.0 if text.endswith("or -1") else 0.0, math.inf),), closed_low=True, integer=True)
         if text[:1] in "([":
             pieces = [piece.strip() for piece in text.split("|")]
             ends = [tuple(float(end) for end in piece[1:-1].split(",")) for piece in pieces]
             if all(len(pair) == 2 and pair[0] < pair[1] for pair in ends):
-                return Domain(text, tuple((a, b) for a, b in ends), pieces[0][0] == "[", pieces[-1][-1] == "]")
+                at_zero = any((p[0] == "[" and e[0] == 0) or (p[-1] == "]" and e[1] == 0) for p, e in zip(pieces, ends, strict=True))
+                return Domain(text, tuple((a, b) for a, b in ends), pieces[0][0] == "[", pieces[-1][-1] == "]", holds_zero=at_zero)
     except ValueError:
         pass
     raise HypothesisError(f"unknown domain {name!r}; write one of {', '.join(sorted(_NAMED))}, an interval such as '(0,1)', "

@@ -9,12 +9,23 @@ expressions that differ only in bound letters structurally identical.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import sympy as sp
 
 from .sizes import SizeLike, size
 
 _serials = itertools.count(1)
+
+
+class Place(NamedTuple):
+    """Where an index of a result stands: its axis counted from the right (-1 is the last), and an axis of a declared array
+    that has its size. Printers that see one node at a time need it; identity and equality do not."""
+
+    from_right: int
+    array: str = ""
+    axis: int = 0
 
 
 class Index(sp.Symbol):
@@ -27,21 +38,23 @@ class Index(sp.Symbol):
     (False, K)
     """
 
-    __slots__ = ("size", "serial", "level")
+    __slots__ = ("level", "place", "serial", "size")
 
     size: sp.Expr
     serial: int
     level: int
+    place: Place | None
 
-    def __new__(cls, letter: str, size: sp.Expr, serial: int = 0, level: int = 0) -> Index:
+    def __new__(cls, letter: str, size: sp.Expr, serial: int = 0, level: int = 0, place: Place | None = None) -> Index:
         self = sp.Symbol.__xnew__(cls, letter, integer=True, nonnegative=True)
         self.size = size
         self.serial = serial
         self.level = level
+        self.place = place
         return self
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str, sp.Expr, int, int], dict[str, object]]:
-        return ((self.name, self.size, self.serial, self.level), {})
+    def __getnewargs_ex__(self) -> tuple[tuple[object, ...], dict[str, object]]:
+        return ((self.name, self.size, self.serial, self.level, self.place), {})
 
     def _hashable_content(self) -> tuple[object, ...]:
         return (self.name, self.size, self.serial, self.level)
@@ -66,6 +79,22 @@ def index(letter: str, over: SizeLike) -> Index:
     K
     """
     return Index(letter, size(over), next(_serials))
+
+
+def placed(indices: Sequence[Index], arrays: Sequence[Any] = ()) -> tuple[Index, ...]:
+    """The indices of a result, in the order of its axes, as new ones that know their place (see `Place`).
+
+    `arrays` are the declared tensors that the result depends on; they tell where each size can be read.
+
+    >>> i, j = placed([index("i", "N"), index("j", "K")])
+    >>> i.place.from_right, j.place.from_right
+    (-2, -1)
+    """
+    found = []
+    for n, i in enumerate(indices):
+        at = next(((t.name, axis) for t in arrays for axis, length in enumerate(t.shape) if length == i.size), ("", 0))
+        found.append(Index(i.name, i.size, next(_serials), 0, Place(n - len(indices), *at)))
+    return tuple(found)
 
 
 def bound_index(over: sp.Expr, level: int) -> Index:

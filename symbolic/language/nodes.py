@@ -83,6 +83,8 @@ class Tensor(sp.Symbol):
     def _latex(self, printer: Any) -> str:
         return _hook("latex")(self)
 
+    __iter__ = None  # `__getitem__` would make SymPy take a tensor for a sequence
+
     def __getitem__(self, indices: sp.Expr | tuple[sp.Expr, ...]) -> sp.Expr:
         return element(self, *(indices if isinstance(indices, tuple) else (indices,)))
 
@@ -152,6 +154,8 @@ class Element(IndexNode):
 
     __slots__ = ()
     _diff_wrt = True
+    # SymPy would put a Dummy in place of the element before it differentiates, and lose δ_ij that way.
+    is_symbol = True
 
     def __new__(cls, tensor: Tensor, *indices: sp.Expr) -> Element:
         if len(indices) != len(tensor.shape):

@@ -79,6 +79,8 @@ gelu_tanh = _named("gelu_tanh")
 silu = _named("silu")
 mish = _named("mish")
 elu = _named("elu")
+digamma = _named("digamma")
+trigamma = _named("trigamma")
 
 _x_positive = "positive"
 _DLMF = "NIST Digital Library of Mathematical Functions"
@@ -112,8 +114,10 @@ for _row in (
               domain="(-1,1)"),
     Operation("erf", sp.erf, r"\operatorname{erf}", "scipy.special.erf", lambda x: 2 * sp.exp(-(x**2)) / sp.sqrt(sp.pi),
               f"{_DLMF}, 7.2"),
-    Operation("gammaln", sp.loggamma, r"\log\Gamma", "scipy.special.gammaln", lambda x: sp.digamma(x), f"{_DLMF}, 5.2",
+    Operation("gammaln", sp.loggamma, r"\log\Gamma", "scipy.special.gammaln", lambda x: digamma(x), f"{_DLMF}, 5.2",
               domain=_x_positive),
+    Operation("digamma", digamma, r"\psi", "scipy.special.digamma", lambda x: trigamma(x), f"{_DLMF}, 5.2", domain=_x_positive),
+    Operation("trigamma", trigamma, r"\psi'", "trigamma", None, f"{_DLMF}, 5.15", domain=_x_positive),
     Operation("abs", sp.Abs, r"\operatorname{abs}", "np.abs", lambda x: sp.sign(x), "elementary",
               definition=lambda x: x * _ge(x, 0) - x * (1 - _ge(x, 0)), kinks=lambda x: (x,), kink_policy="sign(0) = 0"),
     Operation("sign", sp.sign, r"\operatorname{sign}", "np.sign", lambda x: sp.S.Zero, "elementary",

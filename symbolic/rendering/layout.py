@@ -152,7 +152,8 @@ class _Layout:
                 rank = 4
             else:
                 rank = 2 if _ends_open(magnitude) else 1
-            rows.append(((negative, rank, as_text(magnitude)), negative, magnitude))
+            text = as_text(magnitude)
+            rows.append(((negative, rank, -len(text) if arithmetic else len(text), text), negative, magnitude))
         rows.sort(key=lambda row: row[0])
         return Terms(tuple((negative, node) for _, negative, node in rows))
 
@@ -198,17 +199,17 @@ class _Layout:
         over = [Numeral(str(coefficient.p))] if coefficient.p != 1 else []
         under = [Numeral(str(coefficient.q))] if coefficient.q != 1 else []
         if not under and not below:
-            return _joined([*over, *above]) if over or above else Numeral("1")
+            return product([*over, *above]) if over or above else Numeral("1")
         # Before a sum the constant part stands as a fraction of its own: 1/N Σ_n ...
         constant = [b for b in below if not _has_subscripts(b)]
         if above and (_ends_open(above[-1]) or (isinstance(above[-1], Terms) and not over and len(above) == 1)) and (
                 under or constant) and len(constant) == len(below):
-            prefix = Fraction(_joined(over) if over else Numeral("1"), _joined([*under, *constant]))
+            prefix = Fraction(product(over) if over else Numeral("1"), product([*under, *constant]))
             if isinstance(above[-1], Terms) and len(as_text(above[-1])) <= 24:
-                return Fraction(_joined([*over, *above]), _joined([*under, *below]))
+                return Fraction(product([*over, *above]), product([*under, *below]))
             return Factors((prefix, *above))
         top = [*over, *above]
-        return Fraction(_joined(top) if top else Numeral("1"), _joined([*under, *below]))
+        return Fraction(product(top) if top else Numeral("1"), product([*under, *below]))
 
     # ------------------------------------------------------------------ binders and functions
     def _binder(self, e: Binder, scope: dict[Index, str]) -> Node:
@@ -237,13 +238,18 @@ class _Layout:
             return Call(Name(rf"\{name}", name), tuple(sorted(arguments, key=as_text)))
         if isinstance(e, sp.Mod):
             return Call(Name(r"\operatorname{mod}", "mod"), arguments)
-        row = operation_of(e.func)
-        if row is None:
-            return Call(Name(rf"\operatorname{{{e.func.__name__}}}".replace("_", r"\_"), e.func.__name__), arguments)
-        shown = _TEXT_NAMES.get(row.name, row.name)
-        if "σ" in shown and self.letters.is_taken("σ"):
-            return Call(Name(rf"\operatorname{{{row.name}}}".replace("_", r"\_"), row.name), arguments)
-        return Call(Name(row.latex, shown), arguments, bare=row.name in _BARE)
+        name, bare = call_name(e.func, self.letters)
+        return Call(name, arguments, bare)
+
+
+def call_name(function: type[sp.Function], letters: Letters) -> tuple[Name, bool]:
+    """How a function's name is written, and whether it stands before a single letter without parentheses."""
+    row = operation_of(function)
+    shown = _TEXT_NAMES.get(row.name, row.name) if row else function.__name__
+    if row is None or ("σ" in shown and letters.is_taken("σ")):
+        plain = row.name if row else shown
+        return Name(rf"\operatorname{{{plain}}}".replace("_", r"\_"), plain), False
+    return Name(row.latex, shown), row.name in _BARE
 
 
 def _is_difference(exponent: sp.Expr) -> bool:
@@ -319,7 +325,8 @@ def _chained(elements: list[Node]) -> list[Node]:
     return result
 
 
-def _joined(factors: list[Node]) -> Node:
+def product(factors: list[Node]) -> Node:
+    """The product of factors in the order given; products among them are opened."""
     flat: list[Node] = []
     for f in factors:
         flat.extend(f.factors if isinstance(f, Factors) and not f.join else [f])

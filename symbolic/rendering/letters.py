@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import sympy as sp
 
 from ..language.indices import Index
-from ..language.nodes import Binder, DefinedTensor, Tensor, free_indices
+from ..language.nodes import Binder, Tensor, free_indices
 from .names import Name, verbatim, written
 
 _BOUND = "jklmniabcqrstuvw"
@@ -23,14 +23,19 @@ _BY_SIZE = {"N": "n", "B": "b"}
 
 
 class Letters:
-    """The letters of the free indices and the writing of the names of `expressions`; `indices` are served first."""
+    """The letters of the free indices and the writing of the names of `expressions`.
 
-    def __init__(self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = ()) -> None:
+    `indices` are served first. Of `beside` only the names count, not the indices: definitions, whose parameters get letters
+    of their own.
+    """
+
+    def __init__(self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = (),
+                 beside: Iterable[sp.Basic] = ()) -> None:
         expressions = list(expressions)
         self._symbols: dict[sp.Basic, Name] = {}
         self._indices: dict[Index, str] = {}
         symbols: dict[sp.Basic, None] = {}
-        for expression in [*expressions, *(i.size for i in indices)]:
+        for expression in [*expressions, *beside, *(i.size for i in indices)]:
             _collect(expression, symbols, set())
         for symbol in sorted(symbols, key=lambda s: (s.name, isinstance(s, Tensor), str(getattr(s, "shape", "")))):
             self._enter(symbol)
@@ -77,14 +82,12 @@ class Letters:
             chosen.append(letter)
         return chosen
 
-    def for_definition(self, tensor: DefinedTensor) -> tuple[Letters, tuple[Index, ...]]:
-        """Letters for showing p_i := ...: the same names, and fresh indices for the parameters."""
-        chosen = self.parameters(tensor.parameters)
-        fresh = tuple(p.fresh(c) for p, c in zip(tensor.parameters, chosen, strict=True))
+    def local(self, indices: Sequence[Index]) -> Letters:
+        """Letters for a statement of its own, such as p_i := ...: the same names, and letters of its own for `indices`."""
         inner = Letters(())
         inner._symbols = dict(self._symbols)
-        inner._indices = dict(zip(fresh, chosen, strict=True))
-        return inner, fresh
+        inner._indices = dict(zip(indices, self.parameters(indices), strict=True))
+        return inner
 
     @staticmethod
     def _candidates(wish: str, i: Index, order: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ class Binding(IntEnum):
     SIGN = 30  # -a
     ELEMENTWISE = 35  # a ⊙ b beside a matrix product always has parentheses
     BIG = 40  # Σ_j a_j: swallows the product to its right
+    SLASH = 45  # a/b in a line: closed on neither side
     PRODUCT = 50  # a b
     PREFIX = 60  # log x without parentheses: swallows what follows
     POWER = 70  # a^b
@@ -37,11 +38,11 @@ BINDING: dict[str, tuple[Binding, Binding]] = {
     "big": (Binding.BIG, Binding.BIG),
     "argmax": (Binding.BIG, Binding.BIG),
     "factors": (Binding.PRODUCT, Binding.PRODUCT),
-    "fraction": (Binding.POWER, Binding.PRODUCT),
+    "fraction": (Binding.POWER, Binding.SLASH),
     "elementwise": (Binding.ELEMENTWISE, Binding.ELEMENTWISE),
-    "slash": (Binding.PRODUCT, Binding.PRODUCT),
+    "slash": (Binding.SLASH, Binding.SLASH),
     "partial": (Binding.PREFIX, Binding.PREFIX),
-    "partial_atom": (Binding.POWER, Binding.PRODUCT),
+    "partial_atom": (Binding.POWER, Binding.SLASH),
     "bare_call": (Binding.PREFIX, Binding.CALL),
     "call": (Binding.CALL, Binding.CALL),
     "raised_call": (Binding.POWER, Binding.POWER),

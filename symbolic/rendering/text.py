@@ -108,6 +108,16 @@ def below(indices: tuple[Node, ...]) -> str:
     return "_{" + ",".join(written) + "}"
 
 
+def starts_with_numeral(node: Node) -> bool:
+    """Whether a digit stands first, so that a factor before it needs a sign of multiplication."""
+    match node:
+        case Numeral():
+            return True
+        case Power(base=first) | Fraction(above=first) | Factors(factors=(first, *_)):
+            return starts_with_numeral(first)
+    return False
+
+
 def _product(factors: tuple[Node, ...], tight: bool) -> str:
     parts = []
     for n, factor in enumerate(factors):
@@ -121,7 +131,7 @@ def _product(factors: tuple[Node, ...], tight: bool) -> str:
         if isinstance(factors[n - 1], Numeral) and isinstance(factors[n], Name) and not factors[n].long:
             joined += parts[n]
         else:
-            joined += ("·" if tight or parts[n][0].isdigit() else " ") + parts[n]
+            joined += ("·" if tight or starts_with_numeral(factors[n]) else " ") + parts[n]
     return joined
 
 

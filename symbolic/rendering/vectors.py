@@ -13,7 +13,6 @@ from typing import TypeAlias
 import sympy as sp
 
 from ..language.nodes import Tensor
-from ..language.operations import operation_of
 from .layout import call_name, layout, product
 from .letters import Letters
 from .names import Name
@@ -209,8 +208,15 @@ def notation(v: Vector, letters: Letters) -> Node:
                     node = show(term)
                     flip = isinstance(node, Minus)
                     shown.append((negative ^ flip, node.inner if isinstance(node, Minus) else node))
+                if len(shown) == 1:
+                    return Minus(shown[0][1]) if shown[0][0] else shown[0][1]
                 return Terms(tuple(sorted(shown, key=lambda t: t[0])))
             case Scaled(scalars=scalars, array=array):
+                over = [s.below for s in scalars if isinstance(s, Quotient) and s.above == Scalar(sp.S.One)]
+                if over and isinstance(array, (Whole, Applied, Raised)):
+                    rest = [show(s) for s in scalars if not (isinstance(s, Quotient) and s.above == Scalar(sp.S.One))]
+                    fraction = Fraction(show(array), product([show(d) for d in over]))
+                    return _scaled(rest, fraction) if rest else fraction
                 return _scaled([show(s) for s in scalars], show(array))
             case Elementwise(factors=factors):
                 parts = [show(f) for f in factors]
@@ -219,12 +225,13 @@ def notation(v: Vector, letters: Letters) -> Node:
                 a, b = show(above), show(below)
                 return Fraction(a, b) if v.ndim == 0 else Factors((a, b), "over")
             case Applied(function=function, argument=argument):
+                # e^A of a matrix would be read as the matrix exponential
                 if function is sp.exp:
-                    return Exponential(show(argument), letter=not letters.is_taken("e"))
+                    return Exponential(show(argument), letter=v.ndim < 2 and not letters.is_taken("e"))
                 name, bare = call_name(function, letters)
                 return Call(name, (show(argument),), bare)
             case Raised(base=base, exponent=exponent):
-                if exponent == sp.Rational(1, 2):
+                if exponent == sp.Rational(1, 2) and v.ndim < 2:
                     return Root(show(base))
                 power = layout(exponent, letters)
                 if v.ndim and not isinstance(power, Name):
@@ -234,11 +241,9 @@ def notation(v: Vector, letters: Letters) -> Node:
                     power = Name(rf"\odot {as_latex(power, script=True)}", f"⊙{as_text(power, tight=True)}")
                 return Power(show(base), power)
             case Dot(left=left, right=right):
-                return _matrix_product([Transposed(show(left)), show(right)])
-            case Outer(left=left, right=right):
-                return _matrix_product([show(left), Transposed(show(right))])
-            case Product(factors=factors):
-                return _matrix_product([show(f) for f in factors])
+                return Factors((Transposed(show(left)), *flat(right)))
+            case Outer() | Product():
+                return Factors(tuple(flat(v)))
             case Diagonal(vector=vector):
                 return Call(Name(r"\operatorname{diag}", "diag"), (show(vector),))
             case Transpose(matrix=matrix):
@@ -247,20 +252,15 @@ def notation(v: Vector, letters: Letters) -> Node:
                 return Call(Name(r"\max", "max"), (show(array),))
         raise TypeError(f"no notation for {type(v).__name__}")
 
+    def flat(v: Vector) -> list[Node]:
+        # the matrix product is associative, so a product inside a product needs no parentheses
+        if isinstance(v, Product):
+            return [part for f in v.factors for part in flat(f)]
+        if isinstance(v, Outer):
+            return [*flat(v.left), Transposed(show(v.right))]
+        return [show(v)]
+
     return show(v)
-
-
-def _matrix_product(parts: list[Node]) -> Node:
-    """Associative, so a product inside a product needs no parentheses; one that begins with a scalar stays apart."""
-    flat: list[Node] = []
-    for part in parts:
-        flat.extend(part.factors if isinstance(part, Factors) and not part.join and _is_matrix_product(part) else [part])
-    return Factors(tuple(flat))
-
-
-def _is_matrix_product(node: Factors) -> bool:
-    # a scalar coefficient in front is a number, a name in a fraction, or closed by parentheses as Terms or Factors
-    return not isinstance(node.factors[0], (Fraction, Factors, Terms)) and not hasattr(node.factors[0], "digits")
 
 
 def _scaled(scalars: list[Node], array: Node) -> Node:
@@ -275,6 +275,3 @@ def _scaled(scalars: list[Node], array: Node) -> Node:
     result: Node = Factors((*parts, array))
     return Minus(result) if sign else result
 
-
-__all__ = ["Applied", "Diagonal", "Dot", "Elementwise", "Identity", "Largest", "Ones", "Outer", "Plus", "Product", "Quotient",
-           "Raised", "Scalar", "Scaled", "Transpose", "Vector", "Whole", "notation", "operation_of"]

@@ -1,6 +1,6 @@
 """How a hand-written derivative is judged: by the primal alone, with proof that a wrong one would have been seen.
 
-A ``Claim`` is a primal and a claimed derivative at one point. ``judge`` compares the claim with Richardson
+A ``Claim`` is a primal and a claimed derivative at one point. ``Judge`` compares a derivative with Richardson
 differences and with the complex step; ``tampered`` gives versions that are wrong by a sign, by a factor 1 + 9e-4, by
 one entry, and with the last two axes swapped.
 """
@@ -31,21 +31,28 @@ class Claim(NamedTuple):
     step: float | None = None
 
 
-def judge(claim: Claim) -> list[Comparison]:
-    """The claim beside Richardson differences, and beside the complex step where the primal is analytic."""
-    differences = difference_jacobian(claim.primal, claim.x, step=claim.step)
-    results = [compare(claim.derivative, differences, rtol=RTOL_DIFFERENCES, atol=ATOL_DIFFERENCES)]
-    if claim.analytic:
-        exact = complex_step_jacobian(claim.primal, claim.x)
-        results.append(compare(claim.derivative, exact, rtol=RTOL_COMPLEX, atol=ATOL_COMPLEX))
-    return results
+class Judge:
+    """Differences and (where the primal is analytic) the complex step of one claim, computed once."""
+
+    def __init__(self, claim: Claim) -> None:
+        differences = difference_jacobian(claim.primal, claim.x, step=claim.step)
+        self.references = [(differences, RTOL_DIFFERENCES, ATOL_DIFFERENCES)]
+        if claim.analytic:
+            self.references.append((complex_step_jacobian(claim.primal, claim.x), RTOL_COMPLEX, ATOL_COMPLEX))
+
+    def __call__(self, derivative: np.ndarray) -> list[Comparison]:
+        # Rounding of sums is as large as eps times their largest terms, so the absolute part grows with the derivative.
+        return [
+            compare(derivative, reference, rtol=rtol, atol=atol * max(1.0, float(np.max(np.abs(reference)))))
+            for reference, rtol, atol in self.references
+        ]
 
 
 def tampered(derivative: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Wrong versions of a derivative, each with its name. A symmetric last pair of axes has no wrong transpose."""
     yield "sign flipped", -derivative
     yield "scaled by 1 + 9e-4", derivative * (1 + 9e-4)
-    one = derivative.copy()
+    one = np.array(derivative)
     largest = np.unravel_index(np.argmax(np.abs(one)), one.shape)
     one[largest] *= 1 + 9e-4
     yield "one entry scaled by 1 + 9e-4", one

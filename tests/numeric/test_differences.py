@@ -170,3 +170,12 @@ def test_zero_tangent_and_no_entries() -> None:
 def test_second_differences() -> None:
     hessian = df.difference_hessian(lambda z: cross_entropy(z, LABEL), Z[:4])
     assert compare(hessian, softmax_jacobian(Z[:4]), rtol=1e-8, atol=1e-8)
+
+
+def test_complex_step_through_masked_logits_and_a_temperature() -> None:
+    """−inf + 0i divided by a temperature as a complex number has a NaN in it; the zero probability must survive."""
+    z = np.array([0.5, 0.0, -0.7])
+    masked = lambda v: softmax(np.where([True, False, True], v, -np.inf), temperature=2.3)  # noqa: E731
+    jacobian = cs.complex_step_jacobian(masked, z)
+    assert_close(jacobian, df.difference_jacobian(masked, z))
+    assert np.all(jacobian[1] == 0)

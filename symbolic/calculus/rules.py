@@ -1,0 +1,129 @@
+"""The rules: named equalities, used left to right, with a sentence for the reader and an instance that is proved in the tests.
+
+One row a rule. The rules of elementwise functions (`deriv_exp`, `deriv_log`, ...) are not listed here: they come from the
+table of operations, one each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from ..language.errors import UnsupportedError
+from ..language.indices import index
+from ..language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct, IndexSum, PartialDerivative, Tensor, element
+from ..language.operations import OPERATIONS
+from ..language.sizes import Size
+
+Equation = tuple[sp.Expr, sp.Expr]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named equality. `statement` is plain text for lists; `instance` gives both sides of one instance of it."""
+
+    name: str
+    statement: str
+    why: str
+    instance: Callable[[], Equation]
+    condition: str = ""
+    source: str = "elementary calculus"
+
+
+_K, _N = Size("K"), Size("N")
+_z, _y = Tensor("z", (_K,)), Tensor("y", (_K,))
+_q = Tensor("q", (_K,), "positive")
+_x, _u, _c, _a = Tensor("x"), Tensor("u"), Tensor("c"), Tensor("a", (), "positive")
+_i, _j, _k = index("i", _K), index("j", _K), index("k", _K)
+
+
+def _el(t: Tensor, *i: sp.Expr) -> sp.Expr:
+    return element(t, *i)
+
+
+def _d(e: sp.Expr, v: sp.Expr) -> sp.Expr:
+    return PartialDerivative(e, v)
+
+
+_ROWS = (
+    Rule("deriv_const", "∂c/∂x = 0", "what does not depend on the variable has derivative 0", lambda: (_d(_el(_y, _i), _el(_z, _k)), sp.S.Zero)),
+    Rule("deriv_element", "∂z_i/∂z_k = δ_ik", "an element depends on itself alone", lambda: (_d(_el(_z, _i), _el(_z, _k)), Delta(_i, _k))),
+    Rule("deriv_add", "∂(f + g) = ∂f + ∂g", "the derivative is linear",
+         lambda: (_d(_x**2 + sp.exp(_x), _x), _d(_x**2, _x) + _d(sp.exp(_x), _x))),
+    Rule("deriv_const_mul", "∂(c f) = c ∂f", "constant factors leave the derivative", lambda: (_d(_c * _x**2, _x), _c * _d(_x**2, _x))),
+    Rule("deriv_sum", "∂ Σ_i f_i = Σ_i ∂f_i", "the derivative of a sum is the sum of the derivatives",
+         lambda: (_d(IndexSum(sp.exp(_el(_z, _i)), _i), _el(_z, _k)), IndexSum(_d(sp.exp(_el(_z, _i)), _el(_z, _k)), _i))),
+    Rule("deriv_mul", "∂(f g) = ∂f g + f ∂g", "product rule",
+         lambda: (_d(_x * sp.exp(_x), _x), _d(_x, _x) * sp.exp(_x) + _x * _d(sp.exp(_x), _x))),
+    Rule("deriv_pow", "∂ f^n = n f^(n-1) ∂f", "power rule", lambda: (_d((1 + _x**2) ** 3, _x), 3 * (1 + _x**2) ** 2 * _d(1 + _x**2, _x))),
+    Rule("deriv_inv", "∂(1/f) = -∂f / f²", "reciprocal rule",
+         lambda: (_d(1 / (1 + _x**2), _x), -_d(1 + _x**2, _x) / (1 + _x**2) ** 2), "f ≠ 0"),
+    Rule("deriv_exp_pow", "∂ f^g = f^g (∂g log f + g ∂f / f)", "power with a variable exponent",
+         lambda: (_d(_a**_x, _x), _a**_x * (_d(_x, _x) * sp.log(_a) + _x * _d(_a, _x) / _a)), "f > 0"),
+    Rule("deriv_prod", "∂ Π_i f_i = Π_i f_i Σ_i ∂f_i / f_i", "logarithmic derivative of a product",
+         lambda: (_d(IndexProduct(_el(_q, _i), _i), _el(_q, _k)),
+                  IndexProduct(_el(_q, _i), _i) * IndexSum(_d(_el(_q, _i), _el(_q, _k)) / _el(_q, _i), _i)), "no f_i is 0"),
+    Rule("deriv_max", "∂ max_i f_i = Σ_i [i is the place of the maximum] ∂f_i",
+         "a maximum moves with its largest entry; at a tie this is one of the subgradients",
+         lambda: (_d(IndexMax(_el(_z, _i), _i), _el(_z, _k)),
+                  IndexSum(ArgMaxIndicator(_el(_z, _j), _j, _i) * _d(_el(_z, _i), _el(_z, _k)), _i)), "no tie"),
+    Rule("deriv_indicator", "∂[c] = 0", "an indicator is constant away from its jump", lambda: (sp.S.Zero, sp.S.Zero), "not at the jump"),
+    Rule("deriv_definition", "∂p = ∂(its definition)", "differentiate through the definition",
+         lambda: (_d(_el(_z, _i) ** 2, _el(_z, _k)), _d(_el(_z, _i) * _el(_z, _i), _el(_z, _k)))),
+    Rule("sum_mul_delta", "Σ_i δ_ik f_i = f_k", "the delta picks one term of the sum",
+         lambda: (IndexSum(Delta(_i, _k) * _el(_z, _i), _i), _el(_z, _k))),
+    Rule("sum_add", "Σ_i (f_i + g_i) = Σ_i f_i + Σ_i g_i", "a sum of sums",
+         lambda: (IndexSum(_el(_z, _i) + _el(_y, _i), _i), IndexSum(_el(_z, _i), _i) + IndexSum(_el(_y, _i), _i))),
+    Rule("sum_mul_const", "Σ_i c f_i = c Σ_i f_i", "what does not depend on the index leaves the sum",
+         lambda: (IndexSum(_c * _el(_z, _i), _i), _c * IndexSum(_el(_z, _i), _i))),
+    Rule("sum_const", "Σ_i c = K c", "a constant summed over K places", lambda: (IndexSum(_c, _i), _K * _c)),
+    Rule("log_mul_of_pos", "log(a b) = log a + log b", "the logarithm of a product of positive numbers",
+         lambda: (sp.log(_a * sp.exp(_x)), sp.log(_a) + _x), "a, b > 0"),
+    Rule("log_div_of_pos", "log(a / b) = log a - log b", "the logarithm of a quotient of positive numbers",
+         lambda: (sp.log(sp.exp(_x) / (1 + _a)), _x - sp.log(1 + _a)), "a, b > 0"),
+    Rule("log_pow_of_pos", "log(a^n) = n log a", "the logarithm of a power of a positive number", lambda: (sp.log(_a**3), 3 * sp.log(_a)), "a > 0"),
+    Rule("log_exp", "log e^x = x", "the logarithm undoes the exponential", lambda: (sp.log(sp.exp(_x)), _x)),
+    Rule("unfold", "p = its definition", "put the definition in place of the name", lambda: (_x, _x)),
+    Rule("fold", "definition = p", "give the name back to what it defines", lambda: (_x, _x)),
+    Rule("use_hypothesis", "left = right, as assumed", "use the hypothesis", lambda: (_x, _x)),
+    Rule("collect", "rearranged", "multiply out and collect", lambda: ((_x + 1) * _x - _x, _x**2)),
+)
+
+RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
+
+
+def _function_rule(name: str) -> Rule:
+    row = OPERATIONS[name]
+    u = Tensor("u", (), row.domain)
+    inner = {"real": _x * _c, "positive": 1 + _x**2, "(-1,1)": _x / (2 + _x**2), "(1,inf)": 2 + _x**2}[row.domain]
+    derivative = row.derivative
+    assert derivative is not None
+
+    def instance() -> Equation:
+        return _d(row.function(inner), _x), derivative(inner) * _d(inner, _x)
+
+    return Rule(row.rule_name, f"∂{name}({u}) = {derivative(u)} ∂{u}", f"chain rule with the derivative of {name}", instance,
+                condition="" if row.domain == "real" else f"argument in {row.domain}", source=row.source)
+
+
+for _name in OPERATIONS:
+    if OPERATIONS[_name].derivative is None and OPERATIONS[_name].definition is None:
+        continue
+    if OPERATIONS[_name].derivative is not None:
+        RULES[OPERATIONS[_name].rule_name] = _function_rule(_name)
+    else:
+        RULES[f"expand_{_name}"] = Rule(f"expand_{_name}", f"{_name} by its definition", f"write {_name} out",
+                                        lambda: (_x, _x), source=OPERATIONS[_name].source)
+
+
+def rule(name: str) -> Rule:
+    """A rule by name; unknown names are an error that lists near ones."""
+    found = RULES.get(name)
+    if found is None:
+        import difflib
+
+        near = ", ".join(difflib.get_close_matches(name, RULES, n=3)) or "none near"
+        raise UnsupportedError(f"there is no rule {name!r} ({near})")
+    return found

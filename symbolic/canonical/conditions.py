@@ -1,0 +1,97 @@
+"""Where an expression is defined: what its divisions, logarithms and roots ask for and domains do not give.
+
+An equality of canonical forms holds where both sides are defined. Comparing the conditions of the two sides shows whether one
+asks for more than the other (x/x asks x ≠ 0, the number 1 asks nothing); that is what a verdict reports.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from ..language import nodes
+from ..language.operations import BY_FUNCTION
+from . import factoring, powers, signs
+from .context import Undefined
+from .reader import Environment, Reader
+from .terms import Poly, negative, of_atom, scale
+
+Condition = tuple[str, Poly]
+
+
+def conditions(reader: Reader, expression: sp.Expr) -> dict[Condition, str]:
+    """The conditions that are not known to hold, each with its text."""
+    walker = _Walker(reader)
+    walker.visit(sp.sympify(expression), {}, 0)
+    return walker.found
+
+
+class _Walker:
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.found: dict[Condition, str] = {}
+        self.entered: set[nodes.DefinedTensor] = set()
+
+    def visit(self, node: Any, env: Environment, depth: int) -> None:
+        if isinstance(node, nodes.Binder):
+            size = self.reader.size(node.bound.size)
+            self.visit(node.body, {**env, node.bound: of_atom(self.reader.ctx.index(("q", depth), size))}, depth + 1)
+            return
+        if isinstance(node, nodes.PartialDerivative):
+            self.visit(node.expression, env, depth)
+            return
+        tensor = node.tensor if isinstance(node, nodes.Element) else node
+        if isinstance(tensor, nodes.DefinedTensor):
+            if tensor not in self.entered:
+                self.entered.add(tensor)
+                own = {p: of_atom(self.reader.ctx.index(("q", depth + n), self.reader.size(p.size)))
+                       for n, p in enumerate(tensor.parameters)}
+                self.visit(tensor.body, own, depth + len(own))
+            return
+        if isinstance(node, sp.Pow) and node.exp.is_Rational:
+            if node.exp < 0:
+                self.need("!=", node.base, env)
+            if node.exp.q % 2 == 0:
+                self.need(">=", node.base, env)
+        elif isinstance(node, sp.log):
+            self.need(">", node.args[0], env)
+        elif isinstance(node, sp.Function):
+            row = BY_FUNCTION.get(node.func)
+            if row is not None and row.domain == "positive":
+                self.need(">", node.args[0], env)
+            elif row is not None and row.domain == "(-1,1)":
+                self.need(">=", 1 - node.args[0] ** 2, env)
+        for a in node.args:
+            self.visit(a, env, depth)
+
+    def need(self, relation: str, expression: sp.Expr, env: Environment) -> None:
+        if expression.is_positive or (relation == "!=" and (expression.is_nonzero or expression.is_negative)) or (
+                relation == ">=" and expression.is_nonnegative):
+            return
+        ctx = self.reader.ctx
+        try:
+            p = self.reader._read(expression, env)
+        except Undefined:
+            self.found.setdefault((relation, Poly({})), f"{expression} {relation} 0")
+            return
+        if relation != "!=":
+            if signs.is_positive(ctx, p) or (relation == ">=" and signs.is_nonnegative(ctx, p)):
+                return
+            p = scale(p, 1 / powers._number_content(p)) if p.terms else p
+            self.found.setdefault((relation, p), f"{expression} {'>' if relation == '>' else '≥'} 0")
+            return
+        if signs.is_nonzero(ctx, p):
+            return
+        content, primitive = powers.split_content(ctx, p)
+        for a, _ in content:
+            if signs.atom_sign(ctx, a) not in ("+", "-", "!") and a.kind != "exp":
+                self.found.setdefault(("!=", of_atom(a)), f"{expression} ≠ 0")
+        if len(primitive.terms) > 1:
+            for factor, _ in factoring.factor(ctx, primitive):
+                if factor.constant is None and not signs.is_nonzero(ctx, factor):
+                    if factor.sorted_terms()[0][1] < 0:
+                        factor = negative(factor)
+                    self.found.setdefault(("!=", factor), f"{expression} ≠ 0")
+        elif not content and not p.terms:
+            self.found.setdefault(("!=", p), f"{expression} ≠ 0")

@@ -1,0 +1,150 @@
+"""What is recognised before code is written, so that the stable form is kept: softmax, logsumexp, sigmoid, softplus.
+
+Everything here reads expressions and returns expressions; `compiler` writes the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from ..language.indices import Index
+from ..language.nodes import DefinedTensor, Element, IndexSum, replace
+from ..language.operations import log_sigmoid, sigmoid, softplus
+
+# Given the exponent b and the bound index k of Σ_k e^b: the element of the softmax tensor of b at k = u.
+SoftmaxAt = Callable[[sp.Expr, Index, sp.Expr], sp.Expr]
+
+
+def sum_of_exponentials(e: sp.Expr) -> tuple[list[Index], sp.Expr] | None:
+    """The bound indices and the exponent of Σ e^b, over one index or several."""
+    bound: list[Index] = []
+    while isinstance(e, IndexSum):
+        bound.append(e.bound)
+        e = e.body
+    return (bound, e.args[0]) if bound and isinstance(e, sp.exp) else None
+
+
+def softmax_of_parameter(tensor: DefinedTensor) -> tuple[sp.Expr, Index] | None:
+    """The logits b and the index k when the definition is e^b / Σ_k e^b, along one of the tensor's own axes."""
+    hits: list[tuple[sp.Expr, Index, sp.Expr]] = []
+
+    def found(b: sp.Expr, k: Index, u: sp.Expr) -> sp.Expr:
+        hits.append((b, k, u))
+        return sp.S.One
+
+    if fold_softmax(tensor.body, found) == 1 and len(hits) == 1:
+        b, k, u = hits[0]
+        if isinstance(u, Index) and u in tensor.parameters:
+            return replace(b, {k: u}), u
+    return None
+
+
+def fold_softmax(e: sp.Expr, at: SoftmaxAt) -> sp.Expr:
+    """Write e^{b(u)} / Σ_k e^{b(k)} in a product as the softmax of b at u, as often as it stands there."""
+    factors = list(sp.Mul.make_args(e))
+    for place, f in enumerate(factors):
+        if not (f.is_Pow and f.exp.is_Integer and f.exp < 0 and isinstance(f.base, IndexSum)):
+            continue
+        found = sum_of_exponentials(f.base)
+        if found is None or len(found[0]) != 1:
+            continue
+        (k,), b = found
+        if not b.has(k):
+            continue  # K e^b, not a softmax
+        exponent = sp.Add(*(g.args[0] for g in factors if isinstance(g, sp.exp)))
+        if exponent == 0:
+            folded = _fold_inside(factors, place, at)
+            if folded is not None:
+                return folded
+            continue
+        folds: list[sp.Expr] = []
+        for _ in range(int(-f.exp)):
+            hit = _one_power(exponent, b, k)
+            if hit is None:
+                break
+            u, exponent = hit
+            folds.append(at(b, k, u))
+        if folds:
+            rest = [g for n, g in enumerate(factors) if n != place and not isinstance(g, sp.exp)]
+            left = f.base ** (f.exp + len(folds))
+            return fold_softmax(sp.Mul(*rest, *folds, left, sp.exp(exponent)), at)
+        folded = _fold_inside(factors, place, at)
+        if folded is not None:
+            return folded
+    return e
+
+
+def _fold_inside(factors: list[sp.Expr], place: int, at: SoftmaxAt) -> sp.Expr | None:
+    """(Σ_j e^{b(j)} w_j) / Σ_k e^{b(k)}: the denominator goes inside the sum, where it folds."""
+    denominator = factors[place]
+    for n, g in enumerate(factors):
+        if n != place and isinstance(g, IndexSum):
+            fresh, body = g.opened()
+            inside = sp.Mul(body, 1 / denominator.base)
+            folded = fold_softmax(inside, at)
+            if folded != inside:
+                rest = [h for m, h in enumerate(factors) if m not in (n, place)]
+                whole = sp.Mul(*rest, denominator * denominator.base, IndexSum(folded, fresh))
+                return fold_softmax(whole, at)
+    return None
+
+
+def _one_power(exponent: sp.Expr, b: sp.Expr, k: Index) -> tuple[sp.Expr, sp.Expr] | None:
+    """A value u of k for which b(u) is a part of the exponent, and what is left of the exponent."""
+    places = [i for x in sorted(exponent.atoms(Element), key=sp.default_sort_key) for i in x.indices]
+    for u in dict.fromkeys(places):
+        left = sp.expand(exponent - replace(b, {k: u}))
+        if _weight(left) < _weight(sp.expand(exponent)):
+            return u, left
+    return None
+
+
+def _weight(e: sp.Expr) -> sp.Expr:
+    return sp.Add(*(abs(term.as_coeff_Mul()[0]) for term in sp.Add.make_args(e))) if e != 0 else sp.S.Zero
+
+
+def one_plus_exp(e: sp.Expr) -> sp.Expr | None:
+    """x when the expression is 1 + e^x."""
+    if e.is_Add and len(e.args) == 2 and sp.S.One in e.args:
+        other = e.args[1] if e.args[0] == 1 else e.args[0]
+        if isinstance(other, sp.exp):
+            return other.args[0]
+    return None
+
+
+def see_through(e: sp.Expr) -> sp.Expr:
+    """The definition of a defined element when it is a sigmoid, else the expression itself."""
+    if isinstance(e, Element) and isinstance(e.tensor, DefinedTensor):
+        inside = e.tensor.at(*e.indices)
+    elif isinstance(e, DefinedTensor) and not e.shape:
+        inside = e.body
+    else:
+        return e
+    return inside if isinstance(as_sigmoid(inside), sigmoid) else e
+
+
+def as_sigmoid(e: sp.Expr) -> sp.Expr:
+    """sigmoid(x) for 1/(1 + e^(-x)), with its powers; anything else as it is."""
+    if e.is_Pow and e.exp.is_number and e.exp.is_negative:
+        x = one_plus_exp(e.base)
+        if x is not None:
+            return sigmoid(-x) ** (-e.exp)
+    return e
+
+
+def stable_log(argument: sp.Expr) -> sp.Expr | None:
+    """log of the argument as softplus or log_sigmoid, where it is one."""
+    x = one_plus_exp(argument)
+    if x is not None:
+        return softplus(x)
+    inner = as_sigmoid(see_through(argument))
+    if isinstance(inner, sigmoid):
+        return log_sigmoid(inner.args[0])
+    if argument.is_Add and len(argument.args) == 2 and sp.S.One in argument.args:
+        other = argument.args[1] if argument.args[0] == 1 else argument.args[0]
+        inner = as_sigmoid(see_through(-other))
+        if isinstance(inner, sigmoid):
+            return log_sigmoid(-inner.args[0])
+    return None

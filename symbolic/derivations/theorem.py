@@ -1,0 +1,156 @@
+"""Theorems: a statement with its hypotheses, how to derive it, its source, and the NumPy that it is checked against.
+
+A theorem is one decorated function; the registry, the command line, the tests and the pages follow from it.
+
+    @theorem(topic="softmax", title="...", source="...")
+    def sum_softmax() -> Claim:
+        z = array("z", "K")
+        return Claim(sum(softmax(z)), 1, by=[unfold(), contract()])
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import sympy as sp
+
+from ..language.arrays import Array, ArrayLike, aligned, as_array, broadcast_shapes
+from ..language.errors import LemmataError
+from ..language.hypotheses import Hypothesis
+from ..language.indices import Index
+from ..language.nodes import DefinedTensor, Element, PartialDerivative, Tensor, tensors
+from .model import Derivation
+from .tactics import State, Tactic, automatic, collect, run_all
+
+
+@dataclass(frozen=True)
+class NumericCheck:
+    """The hand-written NumPy behind a theorem, by name in the numeric pillar (``"softmax.softmax_jacobian"``).
+
+    `reference` computes the right side; `primal` is the function whose differences give the left side when that is a
+    derivative. `arguments` are the tensors passed, in order; `options` are further keyword arguments.
+    """
+
+    reference: str | None = None
+    primal: str | None = None
+    arguments: tuple[str, ...] = ()
+    primal_arguments: tuple[str, ...] | None = None
+    variable: str | None = None
+    options: dict[str, object] = field(default_factory=dict)
+    primal_options: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """left = right, with how to get there; both are arrays of the same shape after broadcasting."""
+
+    left: ArrayLike
+    right: ArrayLike
+    by: Sequence[Tactic] = ()
+    given: Sequence[Hypothesis] = ()
+    notes: Sequence[str] = ()
+    numpy: NumericCheck | None = None
+    letters: str = ""
+    order: Sequence[Array] = ()  # arguments in the order of declaration
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A registered theorem: what its declaration says, and the claim it makes."""
+
+    name: str
+    topic: str
+    title: str
+    source: str
+    make: Callable[[], Claim]
+
+    def claim(self) -> Claim:
+        """The statement."""
+        return _claim(self)
+
+    def derivation(self) -> Derivation:
+        """The derivation, made by running the claim's tactics."""
+        return _derivation(self)
+
+
+@lru_cache(maxsize=512)
+def _claim(t: Theorem) -> Claim:
+    return t.make()
+
+
+@lru_cache(maxsize=512)
+def _derivation(t: Theorem) -> Derivation:
+    return derive(t.claim(), name=t.name, title=t.title, source=t.source)
+
+
+_LETTERS = "ikmn"
+
+
+def derive(claim: Claim, name: str = "", title: str = "", source: str = "") -> Derivation:
+    """Run the tactics of a claim and close the chain with its right side."""
+    left, right = as_array(claim.left), as_array(claim.right)
+    shape = broadcast_shapes([left.shape, right.shape], name or "claim")
+    letters = claim.letters or _LETTERS
+    indices = tuple(Index(letters[n] if n < len(letters) else "i", s, 10**9 + n) for n, s in enumerate(shape))
+    start, end = aligned(left, indices), aligned(right, indices)
+    state = State(start, indices, tuple(claim.given), [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)])
+    run_all(state, claim.by or [automatic()])
+    state.step(end, "collect", "conclude", "the statement")
+    return make_derivation(state, start, name=name, title=title, source=source, notes=tuple(claim.notes))
+
+
+def make_derivation(state: State, start: sp.Expr, *, name: str = "", title: str = "", source: str = "",
+                    notes: tuple[str, ...] = ()) -> Derivation:
+    """The record of a finished state."""
+    expressions = [start, state.current, *(s.after for s in state.steps), *(h.left for h in state.hypotheses)]
+    found = tensors(expressions)
+    variables = [n.variable for n in sp.preorder_traversal(start) if isinstance(n, PartialDerivative)]
+    declared = tuple(t for t in found if not isinstance(t, DefinedTensor))
+    return Derivation(name=name, left=start, right=state.current, indices=state.indices, steps=tuple(state.steps),
+                      definitions=tuple(dict.fromkeys([*(t for t in found if isinstance(t, DefinedTensor)), *state.definitions])),
+                      hypotheses=state.hypotheses, tensors=declared, variable=variables[0] if variables else None, title=title,
+                      source=source, uses=tuple(dict.fromkeys(state.uses)), notes=notes)
+
+
+# ---------------------------------------------------------------------- registry
+_REGISTRY: dict[str, Theorem] = {}
+
+
+def theorem(*, topic: str, title: str, source: str) -> Callable[[Callable[[], Claim]], Theorem]:
+    """Register the decorated function as a theorem under its own name; a second one of that name is an error."""
+
+    def register(make: Callable[[], Claim]) -> Theorem:
+        name = make.__name__
+        if name in _REGISTRY:
+            raise LemmataError(f"the theorem {name} is declared twice")
+        _REGISTRY[name] = Theorem(name, topic, title, source, make)
+        return _REGISTRY[name]
+
+    return register
+
+
+def theorems() -> dict[str, Theorem]:
+    """All theorems by name, in the order of topics' files and of declaration."""
+    from .. import theorems as package
+
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"{package.__name__}.{module}")
+    return dict(_REGISTRY)
+
+
+def find_theorem(name: str) -> Theorem:
+    """A theorem by name; unknown names are an error that lists near ones."""
+    known = theorems()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3)
+    raise LemmataError(f"there is no theorem {name!r}" + (f"; did you mean {', '.join(near)}?" if near else "")
+                       + " The list: lemmata list")
+
+
+__all__ = ["Claim", "Element", "NumericCheck", "Tensor", "Theorem", "collect", "theorem"]

@@ -1,0 +1,275 @@
+r"""A derivation in each output form: text for the terminal, LaTeX for a page or a notebook, Markdown, a standalone .tex file.
+
+All forms show the same `Document`. LaTeX for browsers is one `aligned` block with short reasons; Markdown and the standalone
+file have a sentence before each line, as a textbook does.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from ..derivations.model import Derivation, Detail
+from .document import PHASE_WORDS, Document, Line, document
+from .latex import write as write_latex
+from .lines import broken
+from .text import write as write_text
+from .tree import Node, Relation
+
+_TEXT_WIDTH = 92
+_LATEX_WIDTH = 62
+_LONGEST_LEFT = 22
+
+
+# ---------------------------------------------------------------------- text
+def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
+    """A derivation as plain text, each line with its rules and reason."""
+    shown = document(d, detail)
+    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
+    rows = [("given", _declared_text(shown)), *(("where", write_text(r)) for r in shown.definitions),
+            *(("assuming", _hypothesis_text(*h)) for h in shown.hypotheses)]
+    previous = ""
+    for label, content in rows:
+        if content:
+            out.append(f"  {label if label != previous else '':<9} {content}")
+            previous = label
+    out += ["", "  " + write_text(shown.left)]
+    for line in shown.lines:
+        first, *rest = broken(line.node, _TEXT_WIDTH, write_text, "(", ")")
+        out += [f"    = {first}", *(f"        {r}" for r in rest)]
+        reason = _reason(line, detail, str)
+        if reason:
+            out += [f"          {r}" for r in textwrap.wrap(reason, _TEXT_WIDTH, break_long_words=False)]
+    if shown.vector is not None:
+        out += ["", "  In vector form:", "  " + _vector(shown.vector, write_text)]
+    out += [""] if shown.notes or shown.uses or shown.source else []
+    out += [f"  note: {n}" for n in shown.notes]
+    if shown.uses:
+        out.append(f"  uses: {', '.join(shown.uses)}")
+    if shown.source:
+        out.append(f"  source: {shown.source}")
+    return "\n".join(out) + "\n"
+
+
+def _declared_text(shown: Document) -> str:
+    parts = []
+    for name, sizes, entries in shown.declared:
+        shape = " × ".join(write_text(n) for n in sizes)
+        power = "" if not sizes else f"^{shape}" if len(shape) == 1 else f"^({shape})"
+        parts.append(f"{write_text(name)} ∈ ℝ{power}" + (f" [{entries}]" if entries else ""))
+    return ", ".join(parts)
+
+
+def _hypothesis_text(relation: Node, letters: Sequence[Node]) -> str:
+    return write_text(relation) + (f"   for all {', '.join(write_text(x) for x in letters)}" if letters else "")
+
+
+def _reason(line: Line, detail: Detail, rule: type[str] | None = str) -> str:
+    if detail == "brief" or not (line.rules or line.reasons):
+        return ""
+    why = " ".join(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    return f"[{', '.join(line.rules)}] {why}".strip() if line.rules else why
+
+
+def _vector(vector: tuple[Node | None, Node], write: object) -> str:
+    left, right = vector
+    return write(right if left is None else Relation(left, "=", right))  # type: ignore[operator]
+
+
+# ---------------------------------------------------------------------- LaTeX
+def escaped(text: str) -> str:
+    r"""Prose for LaTeX's text mode: special characters escaped, Unicode mathematics as inline mathematics."""
+    text = re.sub(r"([#$%&_{}])", r"\\\1", text.replace("\\", "/"))
+    text = text.replace("^", r"\^{}").replace("~", r"\~{}")
+    return "".join(_PROSE.get(c, c) if ord(c) > 126 else c for c in text)
+
+
+_PROSE = {
+    "−": "-", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": "...", "·": r"$\cdot$", "×": r"$\times$",
+    "Σ": r"$\sum$", "Π": r"$\prod$", "∂": r"$\partial$", "∇": r"$\nabla$", "√": r"$\surd$", "∈": r"$\in$", "≤": r"$\le$",
+    "≥": r"$\ge$", "≠": r"$\neq$", "→": r"$\to$", "⊙": r"$\odot$", "⊘": r"$\oslash$", "∞": r"$\infty$", "ᵀ": r"$^{\top}$",
+    "²": r"$^{2}$", "³": r"$^{3}$", "⁻": r"$^{-}$", "¹": r"$^{1}$", "ŷ": r"$\hat{y}$", "ĝ": r"$\hat{g}$", "′": "'",
+    "é": r"\'e", "è": r"\`e", "ö": r'\"o', "ü": r'\"u', "ä": r'\"a', "ø": r"\o{}", "Ł": r"\L{}", "ł": r"\l{}", "ç": r"\c{c}",
+    "ℝ": r"$\mathbf{R}$", "ℓ": r"$\ell$", "⇒": r"$\Rightarrow$", "⇔": r"$\Leftrightarrow$", "∀": r"$\forall$", "≈": r"$\approx$",
+}
+for _name, _letter in {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
+                       "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
+                       "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Omega": "Ω"}.items():
+    _PROSE[_letter] = rf"$\{_name}$"
+for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
+    _PROSE[_letter] = rf"$_{{{_digit}}}$"
+
+
+def _latex_lines(node: Node) -> list[str]:
+    return broken(node, _LATEX_WIDTH, write_latex, r"\Bigl(", r"\Bigr)")
+
+
+def _chain_rows(shown: Document) -> list[tuple[list[str], Line | None]]:
+    """The rows of the chain, each as its aligned lines and the step it shows; a long left side has a row of its own."""
+    rows: list[tuple[list[str], Line | None]] = []
+    left = write_latex(shown.left)
+    if len(write_text(shown.left)) > _LONGEST_LEFT:
+        rows.append(([r"&\phantom{{}={}} " + part for part in _latex_lines(shown.left)], None))
+        left = ""
+    for line in shown.lines:
+        first, *rest = _latex_lines(line.node)
+        rows.append(([f"{left} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)], line))
+        left = ""
+    return rows
+
+
+def _given_rows(shown: Document) -> list[str]:
+    rows = [f"{write_latex(r.left)} &:= {' '.join(_latex_lines(r.right))}" if isinstance(r, Relation) else write_latex(r)
+            for r in shown.definitions]
+    for relation, letters in shown.hypotheses:
+        assert isinstance(relation, Relation)
+        row = write_latex(relation).replace(" = ", " &= ", 1) if relation.sign == "=" else "& " + write_latex(relation)
+        rows.append(row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else ""))
+    return rows
+
+
+def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
+    r"""A derivation as one `aligned` block (without dollar signs): definitions, the chain with short reasons, the vector form."""
+    shown = document(d, detail)
+    rows = _given_rows(shown)
+    if rows:
+        rows[-1] += r" \\[1ex]"
+        rows[:-1] = [r + r" \\" for r in rows[:-1]]
+    chain = []
+    for lines, line in _chain_rows(shown):
+        lines = list(lines)
+        word = "" if line is None or detail == "brief" else (
+            ", ".join(line.rules) if detail == "full" else PHASE_WORDS.get(line.phase, "").lower() if line.rules else "")
+        if word:
+            lines[-1] += rf" && \small\text{{{escaped(word)}}}"
+        chain += lines
+    rows.append(" \\\\\n".join(chain))
+    if shown.vector is not None:
+        rows[-1] += r" \\[1ex]"
+        left, right = shown.vector
+        rows.append((f"{write_latex(left)} &= " if left is not None else "&") + " ".join(_latex_lines(right)))
+    return "\\begin{aligned}\n" + "\n".join(rows) + "\n\\end{aligned}"
+
+
+def repr_latex(d: Derivation, detail: Detail = "normal") -> str:
+    """What a notebook shows: the `aligned` block between dollar signs."""
+    return f"$$\n{derivation_latex(d, detail)}\n$$"
+
+
+# ---------------------------------------------------------------------- Markdown
+def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) -> str:
+    """A derivation as Markdown with `$$` mathematics; `level` is that of its heading."""
+    shown = document(d, detail)
+    out = [f"{'#' * level} {shown.title}", ""]
+    if shown.title != shown.name:
+        out += [f"`{shown.name}`", ""]
+    if shown.declared:
+        out += [f"Given {_declared_latex(shown)}.", ""]
+    rows = _given_rows(shown)
+    if rows:
+        out += [*_block("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"), ""]
+    left = write_latex(shown.left)
+    for number, line in enumerate(shown.lines, 1):
+        reason = _reason_markdown(line, detail)
+        if reason:
+            out += [f"{number}. {reason}", ""]
+        lines = _latex_lines(line.node)
+        if number == 1 and len(write_text(shown.left)) + len(write_text(line.node)) <= _LATEX_WIDTH + _LONGEST_LEFT:
+            out += [*_aligned([f"{left} &= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
+        else:
+            opening = [r"&\phantom{{}={}} " + x for x in _latex_lines(shown.left)] if number == 1 else []
+            out += [*_aligned([*opening, f"&= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
+    if shown.vector is not None:
+        out += ["In vector form:", "", *_block(_vector(shown.vector, write_latex)), ""]
+    out += [f"- {n}" for n in shown.notes]
+    if shown.uses:
+        out.append("- Uses " + ", ".join(f"`{u}`" for u in shown.uses) + ".")
+    if shown.source:
+        out.append(f"- Source: {shown.source}")
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _reason_markdown(line: Line, detail: Detail) -> str:
+    if detail == "brief" or not (line.rules or line.reasons):
+        return ""
+    why = " ".join(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    return why + (f" ({', '.join(f'`{r}`' for r in line.rules)})" if line.rules else "")
+
+
+def _block(latex: str) -> list[str]:
+    return ["$$", latex, "$$"]
+
+
+def _aligned(rows: list[str]) -> list[str]:
+    return _block(rows[0].replace("&", "", 1) if len(rows) == 1 else
+                  "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+
+
+def _declared_latex(shown: Document) -> str:
+    parts = []
+    for name, sizes, entries in shown.declared:
+        power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
+        parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({entries})" if entries else ""))
+    return ", ".join(parts)
+
+
+# ---------------------------------------------------------------------- a standalone file
+PREAMBLE = r"""\documentclass{article}
+\usepackage{amsmath}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{6pt}
+\emergencystretch=3em
+\begin{document}
+"""
+
+
+def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
+    """A derivation for a LaTeX document with amsmath: a section with a sentence before each line."""
+    shown = document(d, detail)
+    out = [rf"\section*{{{escaped(shown.title)}}}"]
+    if shown.title != shown.name:
+        out.append(rf"\texttt{{{_breakable(shown.name)}}}")
+    if shown.declared:
+        parts = []
+        for name, sizes, entries in shown.declared:
+            power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
+            domain = escaped(entries).replace("<", "$<$").replace("|", "$|$")
+            parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({domain})" if entries else ""))
+        out.append(f"\nGiven {', '.join(parts)}.")
+    rows = _given_rows(shown)
+    if rows:
+        out.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+    chain: list[str] = []
+    for lines, line in _chain_rows(shown):
+        if line is not None and chain and detail != "brief" and (line.rules or line.reasons):
+            why = escaped(" ".join(line.reasons) or PHASE_WORDS.get(line.phase, ""))
+            rules = ", ".join(rf"\texttt{{{_breakable(r)}}}" for r in line.rules)
+            chain.append(rf"\intertext{{{why}{f' ({rules})' if rules else ''}}}")
+        chain += [x + r" \\" for x in lines]
+    chain[-1] = chain[-1].removesuffix(r" \\")
+    first = shown.lines[0]
+    if detail != "brief" and len(write_text(shown.left)) <= _LONGEST_LEFT and (first.rules or first.reasons):
+        rules = ", ".join(rf"\texttt{{{_breakable(r)}}}" for r in first.rules)
+        out.append("\n" + escaped(" ".join(first.reasons) or PHASE_WORDS.get(first.phase, "")) + (f" ({rules})" if rules else ""))
+    out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")
+    if shown.vector is not None:
+        out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)} \]"]
+    out += [f"\n{escaped(n)}" for n in shown.notes]
+    if shown.uses:
+        out.append("\nUses " + ", ".join(rf"\texttt{{{_breakable(u)}}}" for u in shown.uses) + ".")
+    if shown.source:
+        out.append(f"\nSource: {escaped(shown.source)}")
+    return "\n".join(out) + "\n"
+
+
+def _breakable(name: str) -> str:
+    """A rule's name in typewriter type that may be broken at its underscores."""
+    return escaped(name).replace(r"\_", r"\_\allowbreak{}")
+
+
+def derivation_tex(derivations: Derivation | Sequence[Derivation], detail: Detail = "normal") -> str:
+    """A standalone LaTeX file (amsmath only) of one derivation or several."""
+    several = [derivations] if isinstance(derivations, Derivation) else list(derivations)
+    return PREAMBLE + "\n".join(derivation_tex_body(d, detail) for d in several) + "\\end{document}\n"

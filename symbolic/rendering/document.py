@@ -1,0 +1,184 @@
+"""Derivation -> what is shown of it, as notation: statement, definitions, hypotheses, the chain of lines, the vector form.
+
+The three levels of detail are made here, and the letters of the whole derivation; `derivation` writes it in each form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from ..derivations.model import Derivation, Detail, Step
+from ..language.hypotheses import Hypothesis
+from ..language.indices import Index
+from ..language.nodes import Element, PartialDerivative, Tensor, free_indices
+from .layout import layout
+from .letters import Letters
+from .names import Name, written
+from .text import write as as_text
+from .tree import Fraction, Node, Partial, Relation, Subscripted
+from .vector_form import vector_form
+from .vectors import notation
+
+PHASE_WORDS = {
+    "state": "Statement", "unfold": "Substitute the definitions", "rewrite": "Rewrite", "differentiate": "Differentiate",
+    "contract": "Contract the deltas", "collect": "Collect terms", "fold": "Write the definitions back",
+    "hypothesis": "Use the hypotheses", "conclude": "Conclude",
+}
+# The name of a scalar that is differentiated and has none; the first that nothing else is called.
+_SCALARS = ("L", "E", "J", "ell", "F")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One `= expression` of the chain, with the rules that gave it and their sentences."""
+
+    node: Node
+    rules: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything that is shown of a derivation, in order."""
+
+    name: str
+    title: str
+    declared: tuple[tuple[Node, tuple[Node, ...], str], ...]  # array, sizes, domain ("" for real)
+    definitions: tuple[Node, ...]
+    hypotheses: tuple[tuple[Node, tuple[Node, ...]], ...]  # relation, and the letters for which it holds
+    left: Node
+    lines: tuple[Line, ...]
+    vector: tuple[Node | None, Node] | None
+    notes: tuple[str, ...]
+    uses: tuple[str, ...]
+    source: str
+
+
+def document(d: Derivation, detail: Detail = "normal") -> Document:
+    """What is shown of a derivation: `brief` (the result only), `normal` (a line a phase) or `full` (every step).
+
+    Raises ValueError for another level of detail.
+    """
+    if detail not in ("brief", "normal", "full"):
+        raise ValueError(f"the detail is 'brief', 'normal' or 'full', got {detail!r}")
+    chain: list[sp.Basic] = [d.left, d.right, *(x for s in d.steps for x in (s.before, s.after))]
+    beside: list[sp.Basic] = [*d.tensors, *d.definitions, *(t.body for t in d.definitions)]
+    beside += [x for h in d.hypotheses for x in (h.left, h.right)]
+    letters = Letters(chain, d.indices, beside)
+    left = layout(d.left, letters)
+    lines = _lines(d, detail, letters)
+    name = _scalar_name(d.left, letters)
+    named: list[Node] = []
+    if name is not None and isinstance(left, Partial):
+        assert isinstance(d.left, PartialDerivative)
+        named.append(Relation(name, ":=", left.inner))
+        whole, left = left, Partial(name, left.variable)
+        if detail != "brief":
+            lines = [Line(whole, (), ("Insert the definition of " + name.text + ".",), "unfold"), *lines]
+    definitions: list[Node] = []
+    for t in d.definitions:
+        fresh = tuple(p.fresh() for p in t.parameters)
+        inner = letters.local(fresh)
+        head = Subscripted(letters.name(t), tuple(layout(i, inner) for i in fresh)) if fresh else letters.name(t)
+        definitions.append(Relation(head, ":=", layout(t.at(*fresh), inner)))
+    return Document(
+        name=d.name, title=d.title or d.name.replace("_", " "),
+        declared=tuple((letters.name(t), tuple(layout(n, letters) for n in t.shape), _domain(t)) for t in d.tensors),
+        definitions=(*definitions, *named), hypotheses=tuple(_hypothesis(h, letters) for h in d.hypotheses), left=left,
+        lines=tuple(lines), vector=_vector(d, name, letters), notes=d.notes, uses=d.uses, source=d.source)
+
+
+def _domain(t: Tensor) -> str:
+    return "" if t.domain.name == "real" else t.domain.name
+
+
+def _hypothesis(h: Hypothesis, letters: Letters) -> tuple[Node, tuple[Node, ...]]:
+    inner = letters.local(h.indices)
+    sign = {"==": "="}.get(h.relation, h.relation)
+    return (Relation(layout(h.left, inner), sign, layout(h.right, inner)), tuple(inner.letter(i) for i in h.indices))
+
+
+def _scalar_name(left: sp.Expr, letters: Letters) -> Name | None:
+    """A name for a scalar expression that is differentiated without having one."""
+    if not isinstance(left, PartialDerivative) or isinstance(left.expression, (Element, sp.Symbol, PartialDerivative)):
+        return None
+    if free_indices(left.expression):
+        return None
+    return next((written(n) for n in _SCALARS if not letters.is_taken(written(n).text)), None)
+
+
+# ---------------------------------------------------------------------- the chain
+def merged(steps: Sequence[Step]) -> list[Step]:
+    """Steps of one phase that follow each other as one step: first `before`, last `after`, all rules."""
+    result: list[Step] = []
+    for s in steps:
+        rules = s.rules or (s.rule,)
+        if result and result[-1].phase == s.phase:
+            last = result[-1]
+            why = last.why if s.why in last.why else f"{last.why} {s.why}".strip()
+            result[-1] = Step(last.before, s.after, last.rule, why, s.phase, (*last.rules, *rules))
+        else:
+            result.append(Step(s.before, s.after, s.rule, s.why, s.phase, rules))
+    return result
+
+
+def _lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
+    if detail == "brief":
+        return [Line(layout(d.right, letters))]
+    steps = merged(d.steps) if detail == "normal" else list(d.steps)
+    shown = as_text(layout(d.left, letters))
+    lines: list[Line] = []
+    for s in steps:
+        before, after = layout(s.before, letters), layout(s.after, letters)
+        if as_text(before) != shown:
+            lines.append(Line(before, (), (), s.phase))
+        rules = tuple(dict.fromkeys(s.rules or (s.rule,)))
+        if detail == "normal" and as_text(after) == as_text(before) and lines:
+            continue  # only the order of terms changed, which the page does not show
+        lines.append(Line(after, rules, (s.why,) if s.why else (), s.phase))
+        shown = as_text(after)
+    right = layout(d.right, letters)
+    if as_text(right) != shown or not lines:
+        lines.append(Line(right))
+    return lines
+
+
+# ---------------------------------------------------------------------- the vector form
+def _vector(d: Derivation, name: Name | None, letters: Letters) -> tuple[Node | None, Node] | None:
+    form = vector_form(d.right, d.indices)
+    if form is None or form.ndim != len(d.indices) or not d.indices:
+        return None
+    return _vector_left(d.left, d.indices, name, letters), notation(form, letters)
+
+
+def _vector_left(left: sp.Expr, indices: tuple[Index, ...], name: Name | None, letters: Letters) -> Node | None:
+    if isinstance(left, PartialDerivative):
+        inner, by = left.expression, left.variable
+        if not isinstance(by, Element):
+            return None
+        z = letters.name(by.tensor)
+        if isinstance(inner, PartialDerivative) and isinstance(inner.variable, Element) and inner.variable.tensor == by.tensor:
+            scalar = inner.expression
+            if (*inner.variable.indices, *by.indices) == indices and isinstance(scalar, sp.Symbol):
+                return _gradient(letters.name(scalar), z, order=2)
+            return None
+        if by.indices == indices and (name is not None or isinstance(inner, sp.Symbol)):
+            return _gradient(name or letters.name(inner), z)
+        if isinstance(inner, Element) and (*inner.indices, *by.indices) == indices:
+            return Fraction(_prefixed("∂", r"\partial ", letters.name(inner.tensor)), _prefixed("∂", r"\partial ", z))
+        return None
+    form = vector_form(left, indices)
+    return notation(form, letters) if form is not None and form.ndim == len(indices) else None
+
+
+def _gradient(scalar: Name, z: Name, order: int = 1) -> Name:
+    latex, text = ("", "") if order == 1 else ("^{2}", "²")
+    return Name(rf"\nabla_{{{z.latex}}}{latex} {scalar.latex}", f"∇{text}_{z.text} {scalar.text}")
+
+
+def _prefixed(text: str, latex: str, name: Name) -> Name:
+    return Name(latex + name.latex, text + name.text)
