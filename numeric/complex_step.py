@@ -29,7 +29,7 @@ def complex_step_jvp(f: Function, x: ArrayLike, tangent: ArrayLike) -> Array:
 
     Shapes: x, tangent [...], equal; the answer has the shape of f(x).
     Raises: NotAnalytic; ValueError for unequal shapes, NaN or infinite input or values.
-    Source: Squire, Trapp (1998), "Using complex variables to estimate derivatives of real functions", eq. (4).
+    Source: Squire, Trapp (1998), "Using complex variables to estimate derivatives of real functions".
 
     >>> float(complex_step_jvp(np.exp, 0.0, 1.0))
     1.0

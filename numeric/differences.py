@@ -65,7 +65,7 @@ def richardson_jvp(
     Shapes: x, tangent [...], equal; f maps that shape to any shape, which is the answer's. ``step`` is relative to
     max(1, |x|) where the tangent is not 0; ``dtype`` overrides the precision read off f's output.
     Raises: ValueError where f is not finite at a point that is needed, TypeError where f is not real.
-    Source: Ridders (1982); Press et al. (2007), eq. (5.7.9).
+    Source: Ridders (1982); Press et al. (2007), section 5.7.
 
     >>> estimate = richardson_jvp(np.exp, [0.0, 1.0], [1.0, 0.0])
     >>> bool(np.all(np.abs(estimate.value - [1.0, 0.0]) < 1e-12))

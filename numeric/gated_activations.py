@@ -93,7 +93,7 @@ def silu(x: ArrayLike) -> Array:
     """x σ(x) (swish with β = 1). Shapes: x [...] -> the same.
 
     Domain: every real and ±inf (0 at −inf). Raises: ValueError for NaN.
-    Source: Elfwing, Uchibe, Doya (2018), eq. (1); Ramachandran, Zoph, Le (2017).
+    Source: Elfwing, Uchibe, Doya (2018); Ramachandran, Zoph, Le (2017).
 
     >>> silu([-np.inf, 0.0, 1000.0])
     array([   0.,    0., 1000.])
@@ -115,7 +115,7 @@ def silu_derivative(x: ArrayLike) -> Array:
 def mish(x: ArrayLike) -> Array:
     """x tanh(softplus(x)). Shapes: x [...] -> the same.
 
-    Domain: every real and ±inf (0 at −inf). Raises: ValueError for NaN. Source: Misra (2019), "Mish", eq. (1).
+    Domain: every real and ±inf (0 at −inf). Raises: ValueError for NaN. Source: Misra (2019), "Mish".
 
     >>> mish([-np.inf, 0.0, 1000.0])
     array([   0.,    0., 1000.])
@@ -139,7 +139,7 @@ def elu(x: ArrayLike, *, alpha: float = 1.0) -> Array:
     """x for x > 0, α (e^x − 1) otherwise. Shapes: x [...] -> the same.
 
     Domain: every real and ±inf, α >= 0. Raises: ValueError for NaN or α < 0, TypeError for complex input.
-    Source: Clevert, Unterthiner, Hochreiter (2015), "ELU", eq. (15).
+    Source: Clevert, Unterthiner, Hochreiter (2015).
 
     >>> elu([-np.inf, 0.0, 2.0])
     array([-1.,  0.,  2.])

@@ -21,7 +21,7 @@ def kl_divergence(p: ArrayLike, q: ArrayLike, axis: int = -1) -> Array:
 
     Shapes: p, q [..., K, ...], equal -> [...]. Domain: p, q >= 0.
     Raises: ValueError for unequal shapes, negative entries, NaN, an empty axis.
-    Source: Kullback, Leibler (1951), eq. (2.4); Cover, Thomas (2006), eq. (2.26).
+    Source: Kullback, Leibler (1951); Cover, Thomas (2006), eq. (2.26).
 
     >>> bool(kl_divergence([1.0, 0.0], [0.5, 0.5]) == np.log(2))
     True

@@ -22,7 +22,7 @@ from ..language.nodes import DefinedTensor, Delta, Element, Indicator, Tensor
 from ..language.operations import operation_of
 from ..language.sizes import Size, same_size
 from . import patterns
-from .contractions import contract, reduce_axes
+from .contractions import axis_text, contract, reduce_axes
 from .gathers import gathered
 from .values import ATOM, COMPARE, POWER, PRODUCT, SUM, UNARY, Value, aligned, merged_axes, transposed
 
@@ -35,8 +35,17 @@ _CONSTANTS = {sp.pi: "pi", sp.E: "e", sp.EulerGamma: "euler_gamma"}
 class Compiler:
     """Compiles expressions over `arguments`; `rank` orders axes where nothing else does (the place in the result)."""
 
-    def __init__(self, arguments: Sequence[Tensor], rank: dict[Index, int], *, np: str = "np", inline: bool = False,
-                 size_name: Callable[[Size], str], helper: Callable[[str], str], reserved: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[Tensor],
+        rank: dict[Index, int],
+        *,
+        np: str = "np",
+        inline: bool = False,
+        size_name: Callable[[Size], str],
+        helper: Callable[[str], str],
+        reserved: Iterable[str] = (),
+    ) -> None:
         self.rank, self.np, self.inline = rank, np, inline
         self.size_name, self.helper = size_name, helper
         self.statements: list[str] = []
@@ -76,8 +85,10 @@ class Compiler:
             elif isinstance(tensor, DefinedTensor):
                 self.names[tensor] = self.define(tensor)
             else:
-                raise UnsupportedError(f"{tensor.name} occurs in the expression but is not among the arguments; "
-                                       f"declared: {', '.join(self.names.values()) or 'none'}")
+                raise UnsupportedError(
+                    f"{tensor.name} occurs in the expression but is not among the arguments; "
+                    f"declared: {', '.join(self.names.values()) or 'none'}"
+                )
         return self.names[tensor]
 
     def note_repeated(self, e: sp.Expr) -> None:
@@ -119,7 +130,7 @@ class Compiler:
     def softmax_at(self, b: sp.Expr, k: Index, u: sp.Expr) -> sp.Expr:
         """The element at k = u of a softmax that has no name of its own."""
         if (b, k) not in self._folded:
-            logits = self.full_over(self.value(b), [k])
+            logits = self.full_over(self.value(b).numbers(), [k])
             tensor = Tensor(f"softmax {len(self._folded)}", tuple(a.size for a in logits.axes), "positive")
             self.softmaxes[tensor] = (logits, k)
             self._folded[b, k] = (tensor, logits.axes)
@@ -127,7 +138,7 @@ class Compiler:
         return Element(tensor, *(u if a == k else a for a in axes))
 
     def softmax(self, logits: Value, k: Index, name: str = "p") -> Value:
-        axis = _axis(logits, k)
+        axis = axis_text(logits, [k])
         if self.inline:
             return Value(f"{self.helper('stable_softmax')}({logits.code}, {axis})", logits.axes)
         x = logits if logits.code.isidentifier() else self.assign("s", logits)
@@ -138,7 +149,7 @@ class Compiler:
         """A tensor with the logarithms of a softmax, from the logits and not from the probabilities."""
         if tensor not in self._logs:
             logits, k = self.softmaxes[tensor]
-            axis = _axis(logits, k)
+            axis = axis_text(logits, [k])
             twin = Tensor(f"log {tensor.name}", tensor.shape)
             if self.inline:
                 self.names[twin] = f"{self.helper('stable_log_softmax')}({logits.code}, {axis})"
@@ -152,10 +163,8 @@ class Compiler:
         return self._logs[tensor]
 
     def logsumexp(self, bound: list[Index], exponent: sp.Expr) -> Value:
-        x = self.full_over(self.value(exponent), bound)
-        top = reduce_axes(x, bound, "max", keepdims=True)
-        axis = re.search(r"axis=(\(.*?\)|-?\d+)", top.code)
-        places = axis.group(1) if axis else "None"
+        x = self.full_over(self.value(exponent).numbers(), bound)
+        places = axis_text(x, bound)
         kept = tuple(a for a in x.axes if a not in bound)
         if self.inline:
             return Value(f"{self.helper('stable_logsumexp')}({x.code}, {places})", kept)
@@ -186,8 +195,10 @@ class Compiler:
         """The value with exactly these axes, in order and at full size; constants are stretched to the shape."""
         extra = [a for a in value.axes if a not in axes]
         if extra:
-            raise ShapeError(f"the expression has the free indices {', '.join(a.name for a in extra)} (sizes "
-                             f"{', '.join(str(a.size) for a in extra)}) that are not among the axes of the result")
+            raise ShapeError(
+                f"the expression has the free indices {', '.join(a.name for a in extra)} (sizes "
+                f"{', '.join(str(a.size) for a in extra)}) that are not among the axes of the result"
+            )
         value = value.numbers()
         if tuple(axes) == value.axes:
             return value
@@ -203,7 +214,9 @@ class Compiler:
             inner = transposed(value, [a for a in axes if a not in missing])
             key = ", ".join("None" if a in missing else ":" for a in axes)
             return Value(f"{inner.at(ATOM)}[{key}]", tuple(axes))
-        return Value(f"{self.np}.broadcast_to({aligned(value, axes).code}, {self.shape_code(axes)}).copy()", tuple(axes))
+        return Value(
+            f"{self.np}.broadcast_to({aligned(value, axes).code}, {self.shape_code(axes)}).copy()", tuple(axes)
+        )
 
     @staticmethod
     def as_float(code: str) -> str:
@@ -252,7 +265,9 @@ class Compiler:
         return Value(self.named(t))
 
     def symbol(self, s: sp.Symbol) -> Value:
-        raise UnsupportedError(f"the symbol {s} is no declared array, size or index; declare it with array({str(s)!r}, '')")
+        raise UnsupportedError(
+            f"the symbol {s} is no declared array, size or index; declare it with array({str(s)!r}, '')"
+        )
 
     def element(self, e: Element) -> Value:
         return gathered(self, self.named(e.tensor), e)
@@ -452,10 +467,18 @@ class Compiler:
             above = [above[0].numbers(), *above[1:]]
         below = [v.numbers() for v in below]
         order = merged_axes([*above, *below], self.rank)
-        above = sorted((aligned(v, order) for v in above), key=lambda v: (bool(v.axes), not v.boolean))  # numbers, masks, arrays
+        above = sorted(
+            (aligned(v, order) for v in above), key=lambda v: (bool(v.axes), not v.boolean)
+        )  # numbers, masks, arrays
+        if sign and above[0].boolean:
+            above[0] = above[0].numbers()  # NumPy has no minus for truth values
         if len(above) == 1 and not below:
             only = above[0]
-            return Value(sign + only.at(UNARY), order, UNARY) if sign else Value(only.code, order, only.strength, only.boolean)
+            return (
+                Value(sign + only.at(UNARY), order, UNARY)
+                if sign
+                else Value(only.code, order, only.strength, only.boolean)
+            )
         code = " * ".join([above[0].at(PRODUCT), *(v.at(PRODUCT + 1) for v in above[1:])])
         if below:
             under = " * ".join(aligned(v, order).at(PRODUCT + 1) for v in below)
@@ -483,8 +506,9 @@ class Compiler:
     def function(self, e: sp.Function) -> Value:
         row = operation_of(e.func)
         if row is None or len(e.args) != 1:
-            raise UnsupportedError(f"the function {e.func.__name__} has no NumPy code; operations are declared in "
-                                   "language/operations.py")
+            raise UnsupportedError(
+                f"the function {e.func.__name__} has no NumPy code; operations are declared in language/operations.py"
+            )
         inner = self.value(e.args[0]).numbers()
         if row.numpy.startswith("np."):
             name = self.np + row.numpy[2:]
@@ -556,11 +580,6 @@ def identifier(name: str) -> str:
     if not text or text[0].isdigit():
         text = f"_{text}"
     return f"{text}_" if keyword.iskeyword(text) else text
-
-
-def _axis(value: Value, k: Index) -> int:
-    place = value.axes.index(k)
-    return place if place < len(value.axes) - 1 else -1
 
 
 def _is_not(f: sp.Expr) -> bool:

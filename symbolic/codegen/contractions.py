@@ -11,16 +11,19 @@ from ..language.indices import Index
 from .values import ATOM, PRODUCT, Value, aligned, merged_axes, transposed
 
 
+def axis_text(value: Value, bound: Sequence[Index]) -> str:
+    """The axes of some indices as the argument ``axis``; the last axis is -1, as everybody writes it."""
+    places = [value.axes.index(b) for b in bound]
+    names = [str(p if p < len(value.axes) - 1 else -1) for p in places]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
 def reduce_axes(value: Value, bound: Sequence[Index], method: str, keepdims: bool = False) -> Value:
     """``value.method(axis=...)`` over the axes of some indices."""
-    places = [value.axes.index(b) for b in bound]
     kept = tuple(a for a in value.axes if a not in bound)
     call = ""
     if kept or keepdims:
-        # the last axis is -1, as everybody writes it
-        names = [str(p if p < len(value.axes) - 1 else -1) for p in places]
-        call = f"axis={names[0] if len(names) == 1 else '(' + ', '.join(names) + ')'}"
-        call += ", keepdims=True" if keepdims else ""
+        call = f"axis={axis_text(value, bound)}{', keepdims=True' if keepdims else ''}"
     mean = (sp.Mul(*(b.size for b in bound)), f"{value.at(ATOM)}.mean({call})") if method == "sum" else None
     return Value(f"{value.at(ATOM)}.{method}({call})", value.axes if keepdims else kept, mean=mean)
 

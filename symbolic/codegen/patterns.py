@@ -12,6 +12,7 @@ import sympy as sp
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Element, IndexSum, replace
 from ..language.operations import log_sigmoid, sigmoid, softplus
+from ..language.sizes import same_size
 
 # Given the exponent b and the bound index k of Σ_k e^b: the element of the softmax tensor of b at k = u.
 SoftmaxAt = Callable[[sp.Expr, Index, sp.Expr], sp.Expr]
@@ -95,6 +96,8 @@ def _one_power(exponent: sp.Expr, b: sp.Expr, k: Index) -> tuple[sp.Expr, sp.Exp
     """A value u of k for which b(u) is a part of the exponent, and what is left of the exponent."""
     places = [i for x in sorted(exponent.atoms(Element), key=sp.default_sort_key) for i in x.indices]
     for u in dict.fromkeys(places):
+        if isinstance(u, Index) and not same_size(u.size, k.size):
+            continue
         left = sp.expand(exponent - replace(b, {k: u}))
         if _weight(left) < _weight(sp.expand(exponent)):
             return u, left

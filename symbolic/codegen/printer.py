@@ -42,7 +42,9 @@ def numpycode(node: IndexNode, printer: Any) -> str:
         printer.module_imports[module or runtime.__name__].add(function)
         return function
 
-    compiler = Compiler(arguments, {i: a for i, a in axes.items()}, np="numpy", inline=True, size_name=size_name, helper=helper)
+    compiler = Compiler(
+        arguments, {i: a for i, a in axes.items()}, np="numpy", inline=True, size_name=size_name, helper=helper
+    )
     value = compiler.value(node).numbers()
     order = sorted(value.axes, key=lambda i: axes[i])
     return _from_the_right(transposed(value, order), [axes[i] for i in order])
@@ -54,8 +56,10 @@ def _axis(i: Index, printer: Any) -> int:
     # The printer lives as long as one call of lambdify: a second index without a place shows there.
     known = printer.__dict__.setdefault("_lemmata_index", i)
     if known != i:
-        raise UnsupportedError(f"the indices {known.name} and {i.name} do not say which axis each of them is; use "
-                               "numpy_source, or replace them by those of indices.placed before printing")
+        raise UnsupportedError(
+            f"the indices {known.name} and {i.name} do not say which axis each of them is; use "
+            "numpy_source, or replace them by those of indices.placed before printing"
+        )
     return -1
 
 

@@ -71,17 +71,21 @@ def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], argum
         result = statements.pop().removeprefix(f"{result} = ")
     names = [compiler.names[t] for t in arguments]
     told = ", ".join(f"{n} {shape_text(t.shape) if t.shape else '()'}" for n, t in zip(names, arguments, strict=True))
-    lines = [f"def {identifier(name)}({', '.join(names)}):",
-             f'    """{told} -> {shape_text([i.size for i in indices])}"""',
-             *(f"    {line}" for line in sizes.lines()),
-             *(f"    {line}" for line in statements),
-             f"    return {result}"]
+    lines = [
+        f"def {identifier(name)}({', '.join(names)}):",
+        f'    """{told} -> {shape_text([i.size for i in indices])}"""',
+        *(f"    {line}" for line in sizes.lines()),
+        *(f"    {line}" for line in statements),
+        f"    return {result}",
+    ]
     blocks = [_helper_source(h, imports) for h in helpers]
     head = ["import numpy as np", *sorted(imports)]
     return "\n\n\n".join(["\n".join(head), *blocks, "\n".join(lines)]) + "\n"
 
 
-def compile_numpy(name: str, expression: sp.Expr, indices: Sequence[Index], arguments: Sequence[Tensor]) -> Callable[..., Any]:
+def compile_numpy(
+    name: str, expression: sp.Expr, indices: Sequence[Index], arguments: Sequence[Tensor]
+) -> Callable[..., Any]:
     """The function of `numpy_source` as a callable; its source is the attribute ``__source__``.
 
     >>> from lemmata.symbolic.language import array
@@ -113,8 +117,10 @@ class _Sizes:
     def name(self, size: Size) -> str:
         if size not in self.names:
             shapes = ", ".join(f"{t.name} {shape_text(t.shape)}" for t in self.arguments) or "none"
-            raise ShapeError(f"the size {size} cannot be read from the arguments ({shapes}); add an argument with an axis of "
-                             "that size")
+            raise ShapeError(
+                f"the size {size} cannot be read from the arguments ({shapes}); add an argument with an axis of "
+                "that size"
+            )
         if size not in self.used:
             self.used[size] = ""
             self.used[size] = size_code(size, self.arrays, self.name)
@@ -150,8 +156,13 @@ def size_code(size: Size, arrays: Mapping[Tensor, str], other: Callable[[Size], 
         raise ShapeError(f"the size {size} cannot be read from the arguments {', '.join(t.name for t in arrays)}")
     place, slope, rest = composite
     left = place if rest == 0 else f"({place} - ({_arithmetic(rest, other)}))"
-    return left if slope == 1 else f"{left} // ({_arithmetic(slope, other)})" if slope.is_Add or slope.is_Mul \
+    return (
+        left
+        if slope == 1
+        else f"{left} // ({_arithmetic(slope, other)})"
+        if slope.is_Add or slope.is_Mul
         else f"{left} // {_arithmetic(slope, other)}"
+    )
 
 
 def _arithmetic(e: sp.Expr, other: Callable[[Size], str]) -> str:

@@ -73,7 +73,9 @@ def aligned(value: Value, order: Sequence[Index]) -> Value:
     tail = len(places) - max(n for n, p in enumerate(places) if p == ":") - 1
     body = places[: len(places) - tail]
     if "None" not in body and len(body) > 1:
-        return replace(value, code=f"{value.at(ATOM)}[{', '.join(['...', *['None'] * tail])}]", strength=ATOM, mean=None)
+        return replace(
+            value, code=f"{value.at(ATOM)}[{', '.join(['...', *['None'] * tail])}]", strength=ATOM, mean=None
+        )
     return replace(value, code=f"{value.at(ATOM)}[{', '.join(places)}]", strength=ATOM, mean=None)
 
 

@@ -6,14 +6,15 @@ file have a sentence before each line, as a textbook does.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 
 from ..derivations.model import Derivation, Detail
 from .document import PHASE_WORDS, Document, Line, document
+from .latex import SIGNS as LATEX_SIGNS
 from .latex import write as write_latex
 from .lines import broken
+from .prose import breakable, escaped
 from .text import write as write_text
 from .tree import Node, Relation
 
@@ -78,29 +79,6 @@ def _vector(vector: tuple[Node | None, Node], write: object) -> str:
 
 
 # ---------------------------------------------------------------------- LaTeX
-def escaped(text: str) -> str:
-    r"""Prose for LaTeX's text mode: special characters escaped, Unicode mathematics as inline mathematics."""
-    text = re.sub(r"([#$%&_{}])", r"\\\1", text.replace("\\", "/"))
-    text = text.replace("^", r"\^{}").replace("~", r"\~{}")
-    return "".join(_PROSE.get(c, c) if ord(c) > 126 else c for c in text)
-
-
-_PROSE = {
-    "−": "-", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": "...", "·": r"$\cdot$", "×": r"$\times$",
-    "Σ": r"$\sum$", "Π": r"$\prod$", "∂": r"$\partial$", "∇": r"$\nabla$", "√": r"$\surd$", "∈": r"$\in$", "≤": r"$\le$",
-    "≥": r"$\ge$", "≠": r"$\neq$", "→": r"$\to$", "⊙": r"$\odot$", "⊘": r"$\oslash$", "∞": r"$\infty$", "ᵀ": r"$^{\top}$",
-    "²": r"$^{2}$", "³": r"$^{3}$", "⁻": r"$^{-}$", "¹": r"$^{1}$", "ŷ": r"$\hat{y}$", "ĝ": r"$\hat{g}$", "′": "'",
-    "é": r"\'e", "è": r"\`e", "ö": r'\"o', "ü": r'\"u', "ä": r'\"a', "ø": r"\o{}", "Ł": r"\L{}", "ł": r"\l{}", "ç": r"\c{c}",
-    "ℝ": r"$\mathbf{R}$", "ℓ": r"$\ell$", "⇒": r"$\Rightarrow$", "⇔": r"$\Leftrightarrow$", "∀": r"$\forall$", "≈": r"$\approx$",
-}
-for _name, _letter in {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
-                       "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
-                       "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Omega": "Ω"}.items():
-    _PROSE[_letter] = rf"$\{_name}$"
-for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
-    _PROSE[_letter] = rf"$_{{{_digit}}}$"
-
-
 def _latex_lines(node: Node) -> list[str]:
     return broken(node, _LATEX_WIDTH, write_latex, r"\Bigl(", r"\Bigr)")
 
@@ -119,20 +97,33 @@ def _chain_rows(shown: Document) -> list[tuple[list[str], Line | None]]:
     return rows
 
 
-def _given_rows(shown: Document) -> list[str]:
-    rows = [f"{write_latex(r.left)} &:= {' '.join(_latex_lines(r.right))}" if isinstance(r, Relation) else write_latex(r)
-            for r in shown.definitions]
+def _definition_rows(shown: Document) -> list[str]:
+    rows = []
+    for definition in shown.definitions:
+        assert isinstance(definition, Relation)
+        first, *rest = _latex_lines(definition.right)
+        rows += [f"{write_latex(definition.left)} &:= {first}", *(rf"&\qquad {r}" for r in rest)]
+    return rows
+
+
+def _hypothesis_rows(shown: Document) -> list[str]:
+    """Each hypothesis with an alignment mark at its sign."""
+    rows = []
     for relation, letters in shown.hypotheses:
         assert isinstance(relation, Relation)
-        row = write_latex(relation).replace(" = ", " &= ", 1) if relation.sign == "=" else "& " + write_latex(relation)
+        row = f"{write_latex(relation.left)} &{LATEX_SIGNS[relation.sign]} {write_latex(relation.right)}"
         rows.append(row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else ""))
     return rows
+
+
+def _assumptions(shown: Document) -> str:
+    return ", ".join(f"${row.replace('&', '')}$" for row in _hypothesis_rows(shown))
 
 
 def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
     r"""A derivation as one `aligned` block (without dollar signs): definitions, the chain with short reasons, the vector form."""
     shown = document(d, detail)
-    rows = _given_rows(shown)
+    rows = [*_definition_rows(shown), *_hypothesis_rows(shown)]
     if rows:
         rows[-1] += r" \\[1ex]"
         rows[:-1] = [r + r" \\" for r in rows[:-1]]
@@ -166,9 +157,10 @@ def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2
         out += [f"`{shown.name}`", ""]
     if shown.declared:
         out += [f"Given {_declared_latex(shown)}.", ""]
-    rows = _given_rows(shown)
-    if rows:
-        out += [*_block("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"), ""]
+    if shown.definitions:
+        out += [*_aligned(_definition_rows(shown)), ""]
+    if shown.hypotheses:
+        out += [f"Assume {_assumptions(shown)}.", ""]
     left = write_latex(shown.left)
     for number, line in enumerate(shown.lines, 1):
         reason = _reason_markdown(line, detail)
@@ -230,43 +222,38 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     shown = document(d, detail)
     out = [rf"\section*{{{escaped(shown.title)}}}"]
     if shown.title != shown.name:
-        out.append(rf"\texttt{{{_breakable(shown.name)}}}")
+        out.append(rf"\texttt{{{breakable(shown.name)}}}")
     if shown.declared:
         parts = []
         for name, sizes, entries in shown.declared:
             power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
-            domain = escaped(entries).replace("<", "$<$").replace("|", "$|$")
-            parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({domain})" if entries else ""))
+            parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({escaped(entries)})" if entries else ""))
         out.append(f"\nGiven {', '.join(parts)}.")
-    rows = _given_rows(shown)
-    if rows:
-        out.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+    if shown.definitions:
+        out.append("\\begin{align*}\n" + " \\\\\n".join(_definition_rows(shown)) + "\n\\end{align*}")
+    if shown.hypotheses:
+        out.append(f"Assume {_assumptions(shown)}.\n")
     chain: list[str] = []
     for lines, line in _chain_rows(shown):
         if line is not None and chain and detail != "brief" and (line.rules or line.reasons):
             why = escaped(" ".join(line.reasons) or PHASE_WORDS.get(line.phase, ""))
-            rules = ", ".join(rf"\texttt{{{_breakable(r)}}}" for r in line.rules)
+            rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in line.rules)
             chain.append(rf"\intertext{{{why}{f' ({rules})' if rules else ''}}}")
         chain += [x + r" \\" for x in lines]
     chain[-1] = chain[-1].removesuffix(r" \\")
     first = shown.lines[0]
     if detail != "brief" and len(write_text(shown.left)) <= _LONGEST_LEFT and (first.rules or first.reasons):
-        rules = ", ".join(rf"\texttt{{{_breakable(r)}}}" for r in first.rules)
+        rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in first.rules)
         out.append("\n" + escaped(" ".join(first.reasons) or PHASE_WORDS.get(first.phase, "")) + (f" ({rules})" if rules else ""))
     out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")
     if shown.vector is not None:
         out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)} \]"]
     out += [f"\n{escaped(n)}" for n in shown.notes]
     if shown.uses:
-        out.append("\nUses " + ", ".join(rf"\texttt{{{_breakable(u)}}}" for u in shown.uses) + ".")
+        out.append("\nUses " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in shown.uses) + ".")
     if shown.source:
         out.append(f"\nSource: {escaped(shown.source)}")
     return "\n".join(out) + "\n"
-
-
-def _breakable(name: str) -> str:
-    """A rule's name in typewriter type that may be broken at its underscores."""
-    return escaped(name).replace(r"\_", r"\_\allowbreak{}")
 
 
 def derivation_tex(derivations: Derivation | Sequence[Derivation], detail: Detail = "normal") -> str:

@@ -198,6 +198,10 @@ class _Layout:
             above, coefficient = [numeral(coefficient), *above], sp.S.One
         over = [Numeral(str(coefficient.p))] if coefficient.p != 1 else []
         under = [Numeral(str(coefficient.q))] if coefficient.q != 1 else []
+        partials = [a for a in above if isinstance(a, Partial)]
+        if partials and (under or below):  # a derivative stands after the fraction, not small inside it
+            rest = [a for a in above if not isinstance(a, Partial)]
+            return product([self._fraction(coefficient, rest, below), *partials])
         if not under and not below:
             return product([*over, *above]) if over or above else Numeral("1")
         # Before a sum the constant part stands as a fraction of its own: 1/N Σ_n ...

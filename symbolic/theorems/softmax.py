@@ -1,38 +1,187 @@
-"""Softmax, log-softmax and log-sum-exp: values, shifts, Jacobians, Hessian."""
+"""Softmax, log-softmax and log-sum-exp: values, shifts, Jacobians, products with the Jacobian, temperature.
+
+The elementwise relatives (sigmoid, softplus) are in `activations`, the losses on top in `cross_entropy` and `binary_cross_entropy`.
+A Jacobian has its output indices first: row i, column k is ∂p_i/∂z_k.
+"""
 
 from __future__ import annotations
 
-from ..derivations.tactics import partial
+from ..derivations.tactics import automatic, collect, contract, differentiate, fold, partial, split_logs, to, unfold
 from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
-from ..language.arrays import array
+from ..language.arrays import Array, array, define
 
 _GBC = "Goodfellow, Bengio, Courville, Deep Learning (2016), section 6.2.2.3"
+_BRIDLE = "Bridle, Training stochastic model recognition algorithms as networks can lead to maximum mutual information (1990)"
+_BHH = "Blanchard, Higham, Higham, Accurately computing the log-sum-exp and softmax functions (2021)"
+_BOYD = "Boyd, Vandenberghe, Convex Optimization (2004), section 3.1.5"
+_HINTON = "Hinton, Vinyals, Dean, Distilling the knowledge in a neural network (2015), eq. (1)"
 
 
-@theorem(topic="softmax", title="Softmax sums to one", source=_GBC)
+def _covariance(p: Array) -> Array:
+    """diag(p) - p pᵀ, the Jacobian of softmax."""
+    return lm.diag(p) - lm.outer(p, p)
+
+
+# ---------------------------------------------------------------------- values
+@theorem(topic="softmax", title="Softmax sums to one", source=f"{_GBC}, eq. (6.29)")
 def sum_softmax() -> Claim:
     z = array("z", "K")
     return Claim(lm.sum(lm.softmax(z)), 1)
 
 
-@theorem(topic="softmax", title="Jacobian of softmax", source=_GBC)
+@theorem(topic="softmax", title="Softmax ignores a constant added to every logit", source=_GBC)
+def softmax_add_const() -> Claim:
+    z, c = array("z", "K"), array("c", "")
+    return Claim(lm.softmax(z + c, name="q"), lm.softmax(z),
+                 numpy=NumericCheck("softmax.softmax", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Softmax with the largest logit subtracted", source=_BHH)
+def softmax_eq_stable() -> Claim:
+    z = array("z", "K")
+    m = define("m", lm.max(z), origin="max")
+    powers = lm.exp(z - m)
+    return Claim(lm.softmax(z), powers / lm.sum(powers),
+                 by=[to(lm.softmax(z - m, name="q"), "softmax_add_const", "softmax ignores a shift, here by -m"), unfold("q")],
+                 notes=["m is the largest logit, so no exponential exceeds 1: this is the form that code computes"],
+                 numpy=NumericCheck("softmax.softmax", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Softmax by log-sum-exp", source=_BHH)
+def softmax_eq_exp_sub_logsumexp() -> Claim:
+    z = array("z", "K")
+    return Claim(lm.exp(z - lm.logsumexp(z)), lm.softmax(z), numpy=NumericCheck("softmax.softmax", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="The logarithm of softmax", source=f"{_GBC}, eq. (6.30)")
+def log_softmax_eq_sub_logsumexp() -> Claim:
+    z = array("z", "K")
+    return Claim(lm.log(lm.softmax(z)), z - lm.logsumexp(z), numpy=NumericCheck("softmax.log_softmax", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Two-class softmax is a sigmoid", source=_GBC)
+def softmax_two_eq_sigmoid() -> Claim:
+    z = array("z", "2")
+    return Claim(lm.softmax(z)[1], lm.sigmoid(z[1] - z[0]), notes=["classes are counted from 0; class 1 is the positive one"])
+
+
+# ---------------------------------------------------------------------- Jacobian
+@theorem(topic="softmax", title="Jacobian of softmax", source=_BRIDLE)
 def deriv_softmax() -> Claim:
     z = array("z", "K")
     p = lm.softmax(z)
-    return Claim(partial(p, z), lm.diag(p) - lm.outer(p, p),
+    return Claim(partial(p, z), _covariance(p),
                  numpy=NumericCheck("softmax.softmax_jacobian", primal="softmax.softmax", arguments=("z",)))
 
 
-@theorem(topic="softmax", title="softmax(z + c) = softmax(z)", source=_GBC)
-def softmax_add_const() -> Claim:
-    z, c = array("z", "K"), array("c", "")
-    return Claim(lm.softmax(z + c), lm.softmax(z))
+@theorem(topic="softmax", title="Jacobian of softmax, row by row", source=_BRIDLE)
+def deriv_softmax_rows() -> Claim:
+    z = array("z", "N,K")
+    p = lm.softmax(z, axis=1)
+    same_row, same_class = lm.eye("N")[:, None, :, None], lm.eye("K")[None, :, None, :]
+    output, column = p[:, :, None, None], p[:, None, None, :]
+    return Claim(partial(p, z), same_row * (same_class * output - output * column), letters="nimk",
+                 notes=["softmax over the last axis, so rows do not mix: the factor δ_nm"],
+                 numpy=NumericCheck(primal="softmax.softmax", arguments=("z",)))
 
 
-@theorem(topic="cross-entropy", title="CE", source=_GBC)
-def deriv_cross_entropy_softmax() -> Claim:
-    from ..language.hypotheses import equal
-    z, y = array("z", "K"), array("y", "K")
+@theorem(topic="softmax", title="Rows of the softmax Jacobian sum to zero", source=_BRIDLE)
+def jacobian_softmax_mul_one() -> Claim:
+    z = array("z", "K")
     p = lm.softmax(z)
-    return Claim(partial(-lm.sum(y*lm.log(p)), z), p-y, given=[equal(lm.sum(y), 1)])
+    return Claim(partial(p, z) @ lm.ones("K"), lm.zeros("K"),
+                 by=[to(_covariance(p) @ lm.ones("K"), "deriv_softmax", "Jacobian of softmax"), contract(),
+                     to(p - p, "sum_softmax", "softmax sums to one")])
+
+
+@theorem(topic="softmax", title="Vector-Jacobian product of softmax", source=_BRIDLE)
+def vjp_softmax() -> Claim:
+    z, g = array("z", "K"), array("g", "K")
+    p = lm.softmax(z)
+    return Claim(g @ partial(p, z), p * (g - lm.sum(p * g)),
+                 by=[to(g @ _covariance(p), "deriv_softmax", "Jacobian of softmax"), contract()],
+                 notes=["g is the cotangent, ∂L/∂p"],
+                 numpy=NumericCheck("softmax.softmax_vjp", arguments=("z", "g")))
+
+
+@theorem(topic="softmax", title="Vector-Jacobian product of softmax, row by row", source=_BRIDLE)
+def vjp_softmax_rows() -> Claim:
+    z, g = array("z", "N,K"), array("g", "N,K")
+    p = lm.softmax(z, axis=1)
+    return Claim(partial(lm.sum(g * p), z), p * (g - lm.sum(p * g, axis=1, keepdims=True)), letters="nk",
+                 notes=["softmax over the last axis; g is the cotangent, ∂L/∂p"],
+                 numpy=NumericCheck("softmax.softmax_vjp", arguments=("z", "g")))
+
+
+@theorem(topic="softmax", title="Jacobian-vector product of softmax", source=_BRIDLE)
+def jvp_softmax() -> Claim:
+    z, t = array("z", "K"), array("t", "K")
+    p = lm.softmax(z)
+    return Claim(partial(p, z) @ t, p * (t - lm.sum(p * t)),
+                 by=[to(_covariance(p) @ t, "deriv_softmax", "Jacobian of softmax"), contract()],
+                 notes=["t is the tangent of z; the Jacobian is symmetric, so this has the form of the VJP"],
+                 numpy=NumericCheck("softmax.softmax_jvp", arguments=("z", "t")))
+
+
+# ---------------------------------------------------------------------- temperature
+@theorem(topic="softmax", title="Jacobian of softmax with temperature", source=_HINTON)
+def deriv_softmax_div_temperature() -> Claim:
+    z, tau = array("z", "K"), array("tau", "", "positive")
+    p = lm.softmax(z / tau)
+    return Claim(partial(p, z), _covariance(p) / tau, notes=["by the logits z, at temperature τ"],
+                 numpy=NumericCheck("softmax.softmax_jacobian", primal="softmax.softmax", arguments=("z",), variable="z",
+                                    options={"temperature": "tau"}, primal_options={"temperature": "tau"}))
+
+
+@theorem(topic="softmax", title="Derivative of softmax by the temperature", source=_HINTON)
+def deriv_softmax_temperature() -> Claim:
+    z, tau = array("z", "K"), array("tau", "", "positive")
+    p = lm.softmax(z / tau)
+    return Claim(partial(p, tau), -p * (z - lm.sum(p * z)) / tau**2, notes=["by the temperature τ itself, not by its inverse"],
+                 numpy=NumericCheck("softmax.softmax_temperature_derivative", primal="softmax.softmax", arguments=("z",),
+                                    variable="tau", options={"temperature": "tau"}, primal_options={"temperature": "tau"}))
+
+
+# ---------------------------------------------------------------------- log-softmax and log-sum-exp
+@theorem(topic="softmax", title="Jacobian of log-softmax", source=_GBC)
+def deriv_log_softmax() -> Claim:
+    z = array("z", "K")
+    return Claim(partial(lm.log_softmax(z), z), lm.eye("K") - lm.softmax(z),
+                 numpy=NumericCheck("softmax.log_softmax_jacobian", primal="softmax.log_softmax", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Log-sum-exp of shifted logits", source=_BHH)
+def logsumexp_add_const() -> Claim:
+    z, c = array("z", "K"), array("c", "")
+    return Claim(lm.logsumexp(z + c), lm.logsumexp(z) + c)
+
+
+@theorem(topic="softmax", title="Log-sum-exp with the largest logit subtracted", source=_BHH)
+def logsumexp_eq_stable() -> Claim:
+    z = array("z", "K")
+    m = define("m", lm.max(z), origin="max")
+    return Claim(lm.logsumexp(z), m + lm.log(lm.sum(lm.exp(z - m))),
+                 by=[to(lm.logsumexp(z - m) + m, "logsumexp_add_const", "shift the logits by -m")],
+                 notes=["m is the largest logit, so no exponential exceeds 1: this is the form that code computes"],
+                 numpy=NumericCheck("softmax.logsumexp", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Gradient of log-sum-exp", source=_BOYD)
+def deriv_logsumexp() -> Claim:
+    z = array("z", "K")
+    return Claim(partial(lm.logsumexp(z), z), lm.softmax(z),
+                 numpy=NumericCheck("softmax.logsumexp_gradient", primal="softmax.logsumexp", arguments=("z",)))
+
+
+@theorem(topic="softmax", title="Hessian of log-sum-exp", source=_BOYD)
+def hessian_logsumexp() -> Claim:
+    z = array("z", "K")
+    p = lm.softmax(z)
+    return Claim(partial(partial(lm.logsumexp(z), z), z), _covariance(p),
+                 by=[to(partial(p, z), "deriv_logsumexp", "the gradient of log-sum-exp is softmax"),
+                     to(_covariance(p), "deriv_softmax", "Jacobian of softmax")],
+                 numpy=NumericCheck("softmax.logsumexp_hessian", primal="softmax.logsumexp_gradient", arguments=("z",)))
+
+
+__all__ = ["automatic", "collect", "differentiate", "fold", "split_logs"]

@@ -60,7 +60,7 @@ class Generator:
             d = self.rng.choice(self.definitions)
             return Element(d, *(self.index_for(n, scope) for n in d.shape))
         if roll < 0.24:
-            return element(J, self.index_for(NK, scope))
+            return Element(J, self.index_for(NK, scope))
         tensor = self.rng.choice(TENSORS)
         return element(tensor, *(self.index_for(n, scope) for n in tensor.shape))
 

@@ -86,5 +86,11 @@ def truth(c, at):
     if isinstance(c, sp.Not):
         return not truth(c.args[0], at)
     left, right = at(c.lhs), at(c.rhs)
-    return {sp.Ge: left >= right, sp.Gt: left > right, sp.Le: left <= right, sp.Lt: left < right,
-            sp.Eq: left == right, sp.Ne: left != right}[type(c)]
+    return {
+        sp.Ge: left >= right,
+        sp.Gt: left > right,
+        sp.Le: left <= right,
+        sp.Lt: left < right,
+        sp.Eq: left == right,
+        sp.Ne: left != right,
+    }[type(c)]

@@ -108,10 +108,12 @@ FORMULAS = [
     ("A=K,K", "", "diag(A)"),
     ("x=N,d g=d b=d eps=", "eps=positive", "(x - mean(x,1,True))/sqrt(var(x,1,True) + eps)*g + b"),
     ("Q=B,h,n,d K=B,h,m,d", "", "softmax(einsum('bhid,bhjd->bhij', Q, K)/sqrt(d))"),
-    ("Q=B,h,n,d K=B,h,m,d V=B,h,m,c", "",
-     "einsum('bhij,bhje->bhie', softmax(einsum('bhid,bhjd->bhij', Q, K)/sqrt(d)), V)"),
-    ("Q=B,n,h,d K=B,m,h,d V=B,m,h,c", "",
-     "einsum('bhij,bjhe->bihe', softmax(einsum('bihd,bjhd->bhij', Q, K)), V)"),
+    (
+        "Q=B,h,n,d K=B,h,m,d V=B,h,m,c",
+        "",
+        "einsum('bhij,bhje->bhie', softmax(einsum('bhid,bhjd->bhij', Q, K)/sqrt(d)), V)",
+    ),
+    ("Q=B,n,h,d K=B,m,h,d V=B,m,h,c", "", "einsum('bhij,bjhe->bihe', softmax(einsum('bihd,bjhd->bhij', Q, K)), V)"),
     ("x=N y=N", "", "where(greater(x, y), exp(x), y**2)"),
     ("x=N", "", "relu(x) + abs(x) + sign(x)"),
     ("x=N", "", "gelu(x) + gelu_tanh(x) + silu(x) + mish(x) + elu(x) + softplus(x)"),
@@ -177,9 +179,19 @@ def nodes_cases():
     yield "two deltas", Delta(i, j) * Delta(n, m), (n, i, m, j), [Z]
     yield "delta against a number", Delta(i, 1) * at(X, i), (i,), [X]
     yield "contracted delta", IndexSum(Delta(i, k) * at(M, k, j), k), (i, j), [M]
-    yield "sum of sums", IndexSum(at(X, k), k) * IndexSum(at(X, k) ** 2, k) + IndexSum(IndexSum(at(M, i, j), i), j), (), [X, M]
+    yield (
+        "sum of sums",
+        IndexSum(at(X, k), k) * IndexSum(at(X, k) ** 2, k) + IndexSum(IndexSum(at(M, i, j), i), j),
+        (),
+        [X, M],
+    )
     yield "nested sums", IndexSum(at(X, k) * IndexSum(at(M, k, j) * at(X, j), j), k), (), [X, M]
-    yield "sum of a sum of contractions", IndexSum(at(M, i, k) * at(M, k, j) + at(M, k, i) * at(M, j, k), k), (i, j), [M]
+    yield (
+        "sum of a sum of contractions",
+        IndexSum(at(M, i, k) * at(M, k, j) + at(M, k, i) * at(M, j, k), k),
+        (i, j),
+        [M],
+    )
     yield "quadratic form", IndexSum(IndexSum(at(X, i) * at(M, i, j) * at(X, j), i), j), (), [X, M]
     yield "max over an axis", IndexMax(at(Z, n, k), k) + at(Z, n, 0), (n,), [Z]
     yield "argmax", ArgMaxIndicator(at(Z, n, k), k, i), (n, i), [Z]
@@ -195,8 +207,18 @@ def nodes_cases():
     yield "shift under a mask", Indicator(sp.Lt(i + 1, size("K"))) * Element(X, i + 1), (i,), [X]
     yield "shift back under a mask", Indicator(sp.Ge(i, 1)) * Element(X, i - 1), (i,), [X]
     yield "log of a defined sigmoid", sp.log(1 - _defined_sigmoid(x).element(i)), (i,), [X]
-    yield "x over the square of a sum", at(X, i) / IndexSum(sp.exp(at(X, k)), k) ** 2 * sp.exp(2 * at(X, j)), (i, j), [X]
-    yield "expectation under softmax", (IndexSum(sp.exp(at(X, k)) * at(M, i, k), k) / IndexSum(sp.exp(at(X, k)), k)), (i,), [X, M]
+    yield (
+        "x over the square of a sum",
+        at(X, i) / IndexSum(sp.exp(at(X, k)), k) ** 2 * sp.exp(2 * at(X, j)),
+        (i, j),
+        [X],
+    )
+    yield (
+        "expectation under softmax",
+        (IndexSum(sp.exp(at(X, k)) * at(M, i, k), k) / IndexSum(sp.exp(at(X, k)), k)),
+        (i,),
+        [X, M],
+    )
 
 
 def _bare_jacobian(Z, n, i, j):
@@ -302,7 +324,10 @@ def test_tampering_is_seen():
         assert difference(value.body, value.indices, tensors, SIZES, by=function) > 1e-5, name
 
 
-@pytest.mark.parametrize(("old", "new"), [("axis=-1", "axis=0"), ("p[:, None]", "p[None, :]"), (" - ", " + "), ("diag", "outer(p, p) * np.diag")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("axis=-1", "axis=0"), ("p[:, None]", "p[None, :]"), (" - ", " + "), ("diag", "outer(p, p) * np.diag")],
+)
 def test_tampering_with_the_source_is_seen(old, new):
     names = read_arrays("z=K")
     value = read_formula("diag(softmax(z)) - outer(softmax(z), softmax(z))*arange(K)[:, None]", names)
@@ -337,8 +362,12 @@ def test_errors():
 def test_names_do_not_collide():
     names = {n: array(n, "K") for n in ("e", "p", "np", "s", "lambda", "K", "sigmoid", "f")}
     z = names["e"]
-    value = v.softmax(z + names["np"]) * v.log(v.softmax(z)) + names["lambda"] * names["K"] * v.sigmoid(names["sigmoid"]) \
-        + names["f"] * names["p"] + names["s"] / v.ones("K")
+    value = (
+        v.softmax(z + names["np"]) * v.log(v.softmax(z))
+        + names["lambda"] * names["K"] * v.sigmoid(names["sigmoid"])
+        + names["f"] * names["p"]
+        + names["s"] / v.ones("K")
+    )
     assert difference(value.body / size("K"), value.indices, tensors_of(names), SIZES) < 1e-12
 
 
@@ -371,7 +400,9 @@ def test_looks_of_softmax():
 
 
 def test_looks_of_a_whole_file():
-    assert golden("z=N,K y=N,K", "(sigmoid(z) - y)/N") == '''import numpy as np
+    assert (
+        golden("z=N,K y=N,K", "(sigmoid(z) - y)/N")
+        == '''import numpy as np
 
 
 def sigmoid(x):
@@ -384,6 +415,7 @@ def f(z, y):
     N = z.shape[0]
     return (sigmoid(z) - y) / N
 '''
+    )
 
 
 def test_looks_of_cross_entropy():
@@ -404,8 +436,10 @@ def test_looks_of_the_jacobian():
 
 
 def test_looks_of_attention():
-    source = golden("Q=B,h,n,d K=B,h,m,d V=B,h,m,c",
-                    "einsum('bhij,bhje->bhie', softmax(einsum('bhid,bhjd->bhij', Q, K)/sqrt(d)), V)")
+    source = golden(
+        "Q=B,h,n,d K=B,h,m,d V=B,h,m,c",
+        "einsum('bhij,bhje->bhie', softmax(einsum('bhid,bhjd->bhij', Q, K)/sqrt(d)), V)",
+    )
     assert body_of(source) == [
         "d = Q.shape[3]",
         "s = Q @ K.swapaxes(-1, -2) / np.sqrt(d)",

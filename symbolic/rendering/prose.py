@@ -1,0 +1,62 @@
+r"""Sentences and names for LaTeX's text mode: reasons, notes and sources are plain Unicode text everywhere else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+def escaped(text: str) -> str:
+    r"""Prose for LaTeX's text mode: special characters escaped, mathematics in it (p_i, σ, ∂) as inline mathematics.
+
+    >>> print(escaped("100% of p_i > 0"))
+    100\% of $p_{i}$ $>$ 0
+    """
+    pieces = []
+    place = 0
+    for match in _SYMBOL.finditer(text):
+        pieces.append(_plain(text[place:match.start()]))
+        letter = _PROSE.get(match[1], match[1]).strip("$")
+        pieces.append(f"${letter}_{{{match[2]}}}$")
+        place = match.end()
+    return "".join([*pieces, _plain(text[place:])])
+
+
+# A single letter with a short index; rule names such as log_mul have more letters before the underscore.
+_SYMBOL = re.compile(r"(?<![\w])([A-Za-zα-ωΔΩŷĝ])_\{?([A-Za-z0-9]{1,2})\}?(?!\w)")
+
+
+def _plain(text: str) -> str:
+    text = text.replace("\\", "/")
+    text = re.sub(r"([#$%&_{}])", r"\\\1", text).replace("^", r"\^{}").replace("~", r"\~{}")
+    text = re.sub(r"[<>|]", lambda m: f"${m[0]}$", text)
+    return "".join(c if ord(c) < 127 else _letter_of(c) for c in text)
+
+
+def _letter_of(c: str) -> str:
+    """A letter outside of ASCII, as LaTeX knows it; without its accent, or as its code point, where the table lacks it."""
+    if c in _PROSE:
+        return _PROSE[c]
+    base = unicodedata.normalize("NFKD", c)[0]
+    return base if base.isascii() else f"[U+{ord(c):04X}]"
+
+
+_PROSE = {
+    "−": "-", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": "...", "·": r"$\cdot$", "×": r"$\times$",
+    "Σ": r"$\sum$", "Π": r"$\prod$", "∂": r"$\partial$", "∇": r"$\nabla$", "√": r"$\surd$", "∈": r"$\in$", "≤": r"$\le$",
+    "≥": r"$\ge$", "≠": r"$\neq$", "→": r"$\to$", "⊙": r"$\odot$", "⊘": r"$\oslash$", "∞": r"$\infty$", "ᵀ": r"$^{\top}$",
+    "²": r"$^{2}$", "³": r"$^{3}$", "⁻": r"$^{-}$", "¹": r"$^{1}$", "ŷ": r"$\hat{y}$", "ĝ": r"$\hat{g}$", "′": "'",
+    "é": r"\'e", "è": r"\`e", "ö": r'\"o', "ü": r'\"u', "ä": r'\"a', "ø": r"\o{}", "Ł": r"\L{}", "ł": r"\l{}", "ç": r"\c{c}",
+    "ℝ": r"$\mathbf{R}$", "ℓ": r"$\ell$", "⇒": r"$\Rightarrow$", "⇔": r"$\Leftrightarrow$", "∀": r"$\forall$", "≈": r"$\approx$",
+}
+for _name, _letter in {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
+                       "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
+                       "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Omega": "Ω"}.items():
+    _PROSE[_letter] = rf"$\{_name}$"
+for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
+    _PROSE[_letter] = rf"$_{{{_digit}}}$"
+
+
+def breakable(name: str) -> str:
+    """A rule's name in typewriter type that may be broken at its underscores."""
+    return escaped(name).replace(r"\_", r"\_\allowbreak{}")
