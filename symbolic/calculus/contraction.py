@@ -11,8 +11,8 @@ from typing import Any
 import sympy as sp
 
 from ..language.indices import Index
-from ..language.nodes import Binder, Delta, IndexSum, replace
-from ..language.sizes import same_size
+from ..language.nodes import Binder, Delta, Element, IndexSum, Tensor, replace
+from ..language.sizes import same_size, size
 
 Rules = list[str]
 
@@ -82,9 +82,19 @@ def _solved(factor: sp.Expr, i: Index) -> sp.Expr | None:
     for own, other in ((left, right), (right, left)):
         if own == i and i not in other.free_symbols and isinstance(other, Index) and same_size(other.size, i.size):
             return other
+        if own == i and _label_below(other, i.size):
+            return other
         if own == i and other.is_Integer and other >= 0 and (other == 0 or (i.size.is_Integer and other < i.size)):
             return other
     return None
+
+
+def _label_below(label: sp.Expr, n: sp.Expr) -> bool:
+    """Whether an integer tensor's entries are declared to lie in 0, ..., n - 1."""
+    tensor = label.tensor if isinstance(label, Element) else label
+    if not isinstance(tensor, Tensor) or not tensor.domain.label_size or tensor.domain.low < 0:
+        return False
+    return same_size(size(tensor.domain.label_size), n)
 
 
 def _split(body: sp.Expr, i: Index) -> tuple[sp.Expr, sp.Expr]:

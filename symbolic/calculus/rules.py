@@ -109,13 +109,12 @@ def _function_rule(name: str) -> Rule:
 
 
 for _name in OPERATIONS:
-    if OPERATIONS[_name].derivative is None and OPERATIONS[_name].definition is None:
-        continue
     if OPERATIONS[_name].derivative is not None:
         RULES[OPERATIONS[_name].rule_name] = _function_rule(_name)
-    else:
+    if OPERATIONS[_name].definition is not None:
         RULES[f"expand_{_name}"] = Rule(f"expand_{_name}", f"{_name} by its definition", f"write {_name} out",
-                                        lambda: (_x, _x), source=OPERATIONS[_name].source)
+                                        lambda row=OPERATIONS[_name]: (row.function(_x), row.definition(_x)),
+                                        source=OPERATIONS[_name].source)
 
 
 def rule(name: str) -> Rule:

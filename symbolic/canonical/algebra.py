@@ -178,6 +178,8 @@ def solve_index(equation: Poly, candidates: frozenset[Atom], prefer: frozenset[A
 def _vanish(ctx: Context, mono: Mono, indicator: Atom) -> Poly | None:
     """On the support of [p = 0] the leading term of p equals minus the rest: [x = 0] x = 0."""
     p: Poly = indicator.data[0]
+    if solve_index(p, indicator.free) is not None:
+        return None  # `_unify` has put the solution in
     lead, c = lead_of(p)
     exponents = dict(mono)
     if not lead or any(k < 0 or exponents.get(a, 0) < k for a, k in lead):
@@ -270,14 +272,13 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     if signs.is_positive(ctx, negative(p)):
         return ZERO
     p = _primitive_condition(ctx, p)
-    integral = is_integer_valued(p)
-    flipped = [c for m, c in p.sorted_terms() if m][0] < 0
-    if integral:
-        # on integers [-p ≥ 0] = 1 - [p - 1 ≥ 0], so that no delta is needed
-        if flipped:
+    if is_integer_valued(p):
+        # On integers [p ≥ 0] = 1 - [-p - 1 ≥ 0]. Of the two, one has a constant term ≥ 0: that one is kept, whatever the
+        # indices are called.
+        if p.terms.get(ONE, 0) < 0:
             return subtract(POLY_ONE, of_atom(ctx.atom("ge", subtract(negative(p), POLY_ONE))))
         return of_atom(ctx.atom("ge", p))
-    if flipped:
+    if min((item for item in p.terms.items() if item[0]), key=lambda item: (sorted(a.blind for a, _ in item[0]), [a.digest for a, _ in item[0]]))[1] < 0:
         q = negative(p)
         return add(subtract(POLY_ONE, of_atom(ctx.atom("ge", q))), equals_zero(ctx, q))
     return of_atom(ctx.atom("ge", p))

@@ -39,6 +39,7 @@ class Context:
         self.positive_names: set[str] = set()  # tensors all of whose entries are positive by hypothesis
         self.nonzero_names: set[str] = set()
         self.fixed_names: set[str] = set()  # tensors that an equality of a hypothesis speaks of
+        self.label_sizes: dict[str, Poly] = {}  # integer tensors: the size that their entries stay below
         self.tensors: dict[str, Any] = {}  # the declared array behind each name
         self.kinks: dict[Poly, None] = {}  # where a derivative that was taken has its jump
         self.used: dict[str, None] = {}  # what a proof leaned on: rounding, ties, ...

@@ -17,6 +17,7 @@ from ..language import nodes
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
 from ..language.operations import BY_FUNCTION
+from ..language.sizes import size
 from . import algebra, derivative, powers, sums
 from .context import Context
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
@@ -137,7 +138,10 @@ class Reader:
     def _only_one(self, tensor: nodes.Tensor) -> None:
         """Two different arrays of one name would become one atom: refuse them."""
         known = self.ctx.tensors.setdefault(tensor.name, tensor)
-        if known != tensor:
+        if known is tensor:
+            if tensor.domain.label_size and tensor.name not in self.ctx.label_sizes:
+                self.ctx.label_sizes[tensor.name] = self.size(size(tensor.domain.label_size))
+        elif known != tensor:
             raise UnsupportedError(f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
                                    f"{known.domain.name} and {tensor.domain.name}: give them different names")
 

@@ -22,7 +22,10 @@ def atom_sign(ctx: Context, a: Atom) -> str:
         case "size" | "num" | "pi":
             return "+"
         case "exp":
-            return "c" if any(f.kind == "I" for f, _ in a.data[0]) else "+"
+            if any(f.kind == "I" for f, _ in a.data[0]):
+                return "c"
+            # a power with a symbolic exponent, e^(n log x), is positive only where x is
+            return "+" if all(f.kind != "log" or is_positive(ctx, f.data[0]) for f, _ in a.data[0]) else "?"
         case "ix" | "eq" | "ge" | "argmax":
             return "0+"
         case "el" | "sym":
@@ -125,9 +128,7 @@ def poly_sign(ctx: Context, p: Poly) -> str:
     if high <= 0:
         return "0-"
     if _nonnegative_at_ends(ctx, subtract(p, Poly({ONE: ONE_Q})), 0):
-        integral = all(a.kind in ("ix", "size") for m in p.terms for a, _ in m)
-        if integral:
-            return "+"
+        return "+"
     if _nonnegative_at_ends(ctx, p, 0):
         return "0+"
     return "?"
@@ -239,32 +240,36 @@ def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
 
     if depth > 6:
         return False
-    indices = sorted(p.free, key=lambda a: a.digest)
-    linear = [i for i in indices if all(a is i or i not in a.free for m in p.terms for a, _ in m)]
-    if any(a.kind not in ("ix", "size") for m in p.terms for a, _ in m):
+    atoms = sorted({a for m in p.terms for a, _ in m if a.kind != "size"}, key=lambda a: a.digest)
+    if any(a.kind != "ix" and not (a.kind == "el" and a.data[0] in ctx.label_sizes) for a in atoms):
         return False
+    linear = [a for a in atoms if all(b is a or not (b.free & a.free) or b.kind == "size" for m in p.terms for b, _ in m)]
     if not linear:
         # sizes are at least 1: write n = 1 + m and look at the coefficients
-        if indices:
+        if atoms:
             return False
         shifted = _shift_sizes(ctx, p)
         return all(c >= 0 for c in shifted.terms.values())
     i = linear[-1]
-    slope = Poly({})
+    constant, slope = Poly({}), Poly({})
     for m, c in p.terms.items():
-        for a, e in m:
-            if a is i:
-                if e != 1:
-                    return False
-                slope = add(slope, Poly({tuple(f for f in m if f[0] is not i): c}))
-    zero = algebra.substitute(ctx, p, {i: Poly({})})
-    top = algebra.substitute(ctx, p, {i: subtract(i.data[1], Poly({ONE: ONE_Q}))})
+        own = [e for a, e in m if a is i]
+        if not own:
+            constant = add(constant, Poly({m: c}))
+        elif own == [1]:
+            slope = add(slope, Poly({tuple(f for f in m if f[0] is not i): c}))
+        else:
+            return False
+    size = i.data[1] if i.kind == "ix" else ctx.label_sizes[i.data[0]]
+    least = 0 if i.kind == "ix" or i.data[1].low >= 0 else -1
+    low = add(constant, scale(slope, fmpq(least)))
+    top = add(constant, algebra.multiply(ctx, slope, subtract(size, Poly({ONE: ONE_Q}))))
     s = poly_sign(ctx, slope)
     if s in ("+", "0+"):
-        return _nonnegative_at_ends(ctx, zero, depth + 1)
+        return _nonnegative_at_ends(ctx, low, depth + 1)
     if s in ("-", "0-"):
         return _nonnegative_at_ends(ctx, top, depth + 1)
-    return _nonnegative_at_ends(ctx, zero, depth + 1) and _nonnegative_at_ends(ctx, top, depth + 1)
+    return _nonnegative_at_ends(ctx, low, depth + 1) and _nonnegative_at_ends(ctx, top, depth + 1)
 
 
 def _shift_sizes(ctx: Context, p: Poly) -> Poly:

@@ -17,6 +17,7 @@ from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_o
                     simple, sort_mono, subtract)
 
 MAX_TIED = 5040
+MAX_WRITTEN_OUT = 8  # a sum over so few places is written out, so that it meets its terms
 
 
 def opened(ctx: Context, a: Atom) -> tuple[Atom, Poly]:
@@ -40,6 +41,11 @@ def sum_over(ctx: Context, temporaries: Sequence[Atom], body: Poly | Mono) -> Po
         return body if isinstance(body, Poly) else algebra.of_factors(ctx, body)
     if not isinstance(body, Poly):
         body = algebra.of_factors(ctx, body)
+    for t in temporaries:
+        count = t.data[1].constant
+        if count is not None and count <= MAX_WRITTEN_OUT and t in body.free:
+            terms = (algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(count.p)))
+            return sum_over(ctx, tuple(x for x in temporaries if x is not t), add(*terms))
     parts = []
     for m, c in body.terms.items():
         parts.append(scale(sum_mono(ctx, tuple(temporaries), m), c))
@@ -347,6 +353,14 @@ def _named(ctx: Context, t: Atom, body: Poly) -> Poly:
 
 def maximum_over(ctx: Context, t: Atom, body: Poly) -> Poly:
     """max_t of a polynomial: what does not depend on t leaves it."""
+    count = t.data[1].constant
+    if count is not None and count <= 3 and t in body.free:
+        values = [algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(count.p))]
+        best = values[0]
+        for value in values[1:]:
+            first = algebra.at_least_zero(ctx, subtract(best, value))
+            best = add(value, algebra.multiply(ctx, first, subtract(best, value)))
+        return best
     outside = Poly({m: c for m, c in body.terms.items() if t not in free_of(m)})
     inside = Poly({m: c for m, c in body.terms.items() if t in free_of(m)})
     if not inside.terms:
@@ -376,6 +390,8 @@ def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
     if not body.terms:
         return ZERO
     size = t.data[1]
+    if size.constant is not None and size.constant <= MAX_WRITTEN_OUT:
+        return algebra.product(ctx, *(algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(size.constant.p))))
     if len(body.terms) == 1:
         ((mono, c),) = body.terms.items()
         result = POLY_ONE

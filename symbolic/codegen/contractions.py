@@ -1,4 +1,4 @@
-"""Sums of products: elementwise and ``.sum`` where all factors share their axes, ``@`` for matrix products, else ``einsum``."""
+"""Sums of products: ``*`` and ``.sum`` where factors share their axes, ``@`` for matrix products, else ``einsum``."""
 
 from __future__ import annotations
 

@@ -94,10 +94,10 @@ def _fold_inside(factors: list[sp.Expr], place: int, at: SoftmaxAt) -> sp.Expr |
 
 def _one_power(exponent: sp.Expr, b: sp.Expr, k: Index) -> tuple[sp.Expr, sp.Expr] | None:
     """A value u of k for which b(u) is a part of the exponent, and what is left of the exponent."""
-    places = [i for x in sorted(exponent.atoms(Element), key=sp.default_sort_key) for i in x.indices]
+    elements = sorted(exponent.atoms(Element), key=sp.default_sort_key)
+    # a value of k is what stands in an axis of k's size: a 2 or a label from another axis may be out of k's range
+    places = [i for x in elements for i, n in zip(x.indices, x.tensor.shape, strict=True) if same_size(n, k.size)]
     for u in dict.fromkeys(places):
-        if isinstance(u, Index) and not same_size(u.size, k.size):
-            continue
         left = sp.expand(exponent - replace(b, {k: u}))
         if _weight(left) < _weight(sp.expand(exponent)):
             return u, left

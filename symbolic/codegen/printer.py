@@ -1,13 +1,13 @@
 """The bridge to SymPy's own printers, so that ``sympy.lambdify([z, y], result)`` works on expressions with our nodes.
 
-SymPy asks each node for its code and shows it neither the whole expression nor the arguments. NumPy aligns shapes from the
-right, so a node can still put its axes in the right places when every free index knows its axis *counted from the right*
-and where its size can be read: that is `indices.Place`, set by `indices.placed` on the indices of a result. An
+SymPy asks each node for its code and shows it neither the whole expression nor the arguments. NumPy aligns shapes from
+the right, so a node can still put its axes in the right places when every free index knows its axis *counted from the
+right* and where its size can be read: that is `indices.Place`, set by `indices.placed` on the indices of a result. An
 index without a place stands for the last axis, and it must then be the only free index of what is printed.
 
-What a printer cannot know is refused or left to `numpy_source`: an expression that does not depend on an index at all keeps
-no axis for it (SymPy prints ``1`` for a constant), and a named size that stands alone (the N of a mean) is a symbol like any
-other and must be among the arguments of lambdify.
+What a printer cannot know is refused or left to `numpy_source`: an expression that does not depend on an index at all
+keeps no axis for it (SymPy prints ``1`` for a constant), and a named size that stands alone (the N of a mean) is a
+symbol like any other and must be among the arguments of lambdify.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def numpycode(node: IndexNode, printer: Any) -> str:
         printer.module_imports[module or runtime.__name__].add(function)
         return function
 
-    compiler = Compiler(
-        arguments, {i: a for i, a in axes.items()}, np="numpy", inline=True, size_name=size_name, helper=helper
-    )
+    compiler = Compiler(arguments, dict(axes), np="numpy", inline=True, size_name=size_name, helper=helper)
     value = compiler.value(node).numbers()
     order = sorted(value.axes, key=lambda i: axes[i])
     return _from_the_right(transposed(value, order), [axes[i] for i in order])

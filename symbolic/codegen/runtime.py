@@ -1,7 +1,7 @@
 """The helper functions that generated code calls, in forms that neither overflow nor cancel.
 
-Their own source is what `source` writes above a generated function, so a formula, a printed file and `sympy.lambdify` run
-the same code. NumPy is imported inside, because this pillar can be loaded without it.
+Their own source is what `source` writes above a generated function, so a printed file and `sympy.lambdify` run the same
+code. NumPy is imported inside, because this pillar can be loaded without it.
 """
 
 from __future__ import annotations

@@ -25,13 +25,14 @@ _RESERVED = sorted({row.numpy.rpartition(".")[2] for row in OPERATIONS.values() 
 def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], arguments: Sequence[Tensor]) -> str:
     """Readable NumPy source of ``def name(arguments)`` that returns the expression with one axis an index, in order.
 
-    There are no loops over indices; sizes are read from the shapes of the arguments; softmax, logsumexp, sigmoid and their
-    logarithms keep their stable forms; an axis that the expression does not depend on has its full length all the same.
+    There are no loops over indices; sizes are read from the shapes of the arguments; softmax, logsumexp, sigmoid and
+    their logarithms keep their stable forms; an axis that the expression does not depend on has its full length all the
+    same. The erf and gamma families call SciPy.
 
-    Raises `ShapeError` for a free index that is not in `indices` or a size that no argument has, and `UnsupportedError` for
-    what has no NumPy code.
+    Raises `ShapeError` for a free index that is not in `indices` or a size that no argument has, and `UnsupportedError`
+    for what has no NumPy code.
 
-    >>> from lemmata.symbolic.language import array, vocabulary as v
+    >>> from lemmata.symbolic.language.arrays import array
     >>> x, W = array("x", "K"), array("W", "N,K")
     >>> y = W @ x
     >>> print(numpy_source("forward", y.body, y.indices, [W.element(0, 0).tensor, x.element(0).tensor]))
@@ -88,9 +89,12 @@ def compile_numpy(
 ) -> Callable[..., Any]:
     """The function of `numpy_source` as a callable; its source is the attribute ``__source__``.
 
-    >>> from lemmata.symbolic.language import array
+    >>> from lemmata.symbolic.language.arrays import array
     >>> x = array("x", "K")
-    >>> f = compile_numpy("double", (2 * x).body, x.indices, [x.element(0).tensor])
+    >>> y = 2 * x
+    >>> f = compile_numpy("double", y.body, y.indices, [x.element(0).tensor])
+    >>> print(f.__source__.splitlines()[-1].strip())
+    return 2 * x
     """
     source = numpy_source(name, expression, indices, arguments)
     namespace: dict[str, Any] = {"__name__": f"lemmata generated {name}"}

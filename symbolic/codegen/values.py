@@ -1,14 +1,15 @@
 """Pieces of NumPy code that know their axes, and how they are put beside each other.
 
-A `Value` is the text of an expression together with the indices that its axes run over, in order. Two values are combined
-by bringing both to one order of axes: a transpose where the order differs, ``None`` where an axis is missing. This is
-always right; the nicer forms (``@``, ``np.diag``, gathers) are found in `contractions` and `compiler`.
+A `Value` is the text of an expression together with the indices that its axes run over, in order. Two values are
+combined by bringing both to one order of axes: a transpose where the order differs, ``None`` where an axis is missing.
+This is always right; the nicer forms (``@``, ``np.diag``, gathers) are found by those who use it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import sympy as sp
 
@@ -82,8 +83,8 @@ def aligned(value: Value, order: Sequence[Index]) -> Value:
 def merged_axes(values: Iterable[Value], rank: Mapping[Index, int]) -> tuple[Index, ...]:
     """One order for the axes of several values, with as few transposes as the values allow.
 
-    A topological sort of the orders that the values have, the ones with more axes first; ties by `rank` (the place in the
-    result, outer sums before inner ones).
+    A topological sort of the orders that the values have, the ones with more axes first; ties by `rank` (the place in
+    the result, outer sums before inner ones).
     """
     given = sorted((v.axes for v in values), key=lambda axes: -len(axes))
     before: dict[Index, set[Index]] = {a: set() for axes in given for a in axes}
@@ -100,7 +101,7 @@ def merged_axes(values: Iterable[Value], rank: Mapping[Index, int]) -> tuple[Ind
         return False
 
     for axes in given:
-        for a, b in zip(axes, axes[1:], strict=False):
+        for a, b in pairwise(axes):
             if not reaches(a, b):  # else a larger value wants b before a, and this one is transposed
                 before[b].add(a)
     order: list[Index] = []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import sympy as sp
 
+from ..checking.records import Counterexample, Evidence
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Tensor
@@ -31,28 +32,6 @@ class Step:
     why: str
     phase: str
     rules: tuple[str, ...] = ()  # where several steps were merged: all their rules, in order
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One piece of evidence: `kind` is canonical, exact, balls, dependence, numpy, differences, jax or torch."""
-
-    kind: str
-    passed: bool
-    detail: str
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """Sizes, inputs and the index where the two sides differ, with both values."""
-
-    sizes: dict[str, int]
-    inputs: dict[str, Any]
-    index: tuple[int, ...]
-    left: str
-    right: str
-    residual: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,3 +68,6 @@ class Derivation:
     uses: tuple[str, ...] = ()  # theorems cited
     notes: tuple[str, ...] = ()  # conventions and kink policy that belong to the answer
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
+
+
+__all__ = ["PHASES", "Counterexample", "Derivation", "Detail", "Evidence", "Step", "Verdict", "VerdictName"]

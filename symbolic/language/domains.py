@@ -31,6 +31,7 @@ class Domain:
     one_hot: bool = False
     symmetric: bool = False
     integer: bool = False
+    label_size: str = ""  # entries are integers below this size
 
     @property
     def low(self) -> float:
@@ -107,7 +108,8 @@ def domain(name: str | Domain) -> Domain:
             values = tuple(sorted(float(part) for part in text[1:-1].split(",")))
             return Domain(text, values=values, integer=all(v == int(v) for v in values))
         if re.fullmatch(r"(repeated_)?index<.+", text):
-            return Domain(text, ((-1.0 if text.endswith("or -1") else 0.0, math.inf),), closed_low=True, integer=True)
+            return Domain(text, ((-1.0 if text.endswith("or -1") else 0.0, math.inf),), closed_low=True, integer=True,
+                          label_size=text.partition("<")[2].replace("or -1", "").strip())
         if text[:1] in "([":
             pieces = [piece.strip() for piece in text.split("|")]
             ends = [tuple(float(end) for end in piece[1:-1].split(",")) for piece in pieces]

@@ -20,8 +20,11 @@ _serials = itertools.count(1)
 
 
 class Place(NamedTuple):
-    """Where an index of a result stands: its axis counted from the right (-1 is the last), and an axis of a declared array
-    that has its size. Printers that see one node at a time need it; identity and equality do not."""
+    """Where an index of a result stands.
+
+    Its axis counted from the right (-1 is the last), and an axis of a declared array that has its size. Printers that
+    see one node at a time need it; identity and equality do not.
+    """
 
     from_right: int
     array: str = ""

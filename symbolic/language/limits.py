@@ -85,8 +85,8 @@ class Measure:
     """What an expression would cost.
 
     `terms` counts shared parts as often as they occur; `bits` and `largest` are of its numbers; `logs`: it holds a
-    logarithm; `finite`: it holds nothing infinite, undefined or imaginary; `letters`: an index stands in it as a number;
-    `hot`: such an index stands in an exponent.
+    logarithm; `finite`: it holds nothing infinite, undefined or imaginary; `letters`: an index stands in it as a
+    number; `hot`: such an index stands in an exponent.
     """
 
     terms: int = 1

@@ -119,6 +119,10 @@ class DefinedTensor(Tensor):
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.name, self.shape, self.domain.name, self.parameters, self.body)
 
+    @property
+    def free_symbols(self) -> set[sp.Basic]:
+        return {self} | (self.body.free_symbols - set(self.parameters))
+
     def at(self, *indices: sp.Expr) -> sp.Expr:
         """The defining expression with the parameters replaced by `indices`."""
         return replace(self.body, dict(zip(self.parameters, indices, strict=True)))
@@ -129,6 +133,7 @@ class IndexNode(sp.Expr):
 
     __slots__ = ()
     is_commutative = True
+    precedence = 1000  # for SymPy's printers: an atom, except the binders
 
     def _eval_derivative(self, variable: sp.Expr) -> sp.Expr:
         return _hook("differentiate")(self, variable)
@@ -173,10 +178,7 @@ class Element(IndexNode):
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
-        found: set[sp.Basic] = {self.tensor}
-        if isinstance(self.tensor, DefinedTensor):
-            found |= self.tensor.body.free_symbols - set(self.tensor.parameters)
-        return found.union(*(i.free_symbols for i in self.indices))
+        return self.tensor.free_symbols.union(*(i.free_symbols for i in self.indices))
 
     def _eval_is_real(self) -> bool:
         return True
@@ -211,6 +213,7 @@ class Binder(IndexNode):
     """A node that binds one index: args are (body, index). Given a free index it closes over it."""
 
     __slots__ = ()
+    precedence = 40  # SymPy's number for a sum: parentheses in products and powers
 
     def __new__(cls, body: Any, bound: Index) -> Binder:
         body = sp.sympify(body)

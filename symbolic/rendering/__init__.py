@@ -12,6 +12,7 @@ from ..language import nodes as _nodes
 from .latex import write as _write_latex
 from .layout import layout
 from .letters import Letters
+from .source import SourceError, source_latex
 from .text import write as _write_text
 
 
@@ -42,4 +43,4 @@ def text(expression: sp.Basic, letters: Letters | None = None) -> str:
 _nodes.HOOKS["latex"] = latex
 _nodes.HOOKS["text"] = text
 
-__all__ = ["Letters", "latex", "layout", "text"]
+__all__ = ["Letters", "SourceError", "latex", "layout", "source_latex", "text"]

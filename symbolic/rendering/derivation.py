@@ -1,7 +1,8 @@
-r"""A derivation in each output form: text for the terminal, LaTeX for a page or a notebook, Markdown, a standalone .tex file.
+r"""A derivation in each output form: text for the terminal, LaTeX for a page or a notebook, Markdown, a standalone
+.tex file.
 
-All forms show the same `Document`. LaTeX for browsers is one `aligned` block with short reasons; Markdown and the standalone
-file have a sentence before each line, as a textbook does.
+All forms show the same `Document`. LaTeX for browsers is one `aligned` block with short reasons; Markdown and the
+standalone file have a sentence before each line, as a textbook does.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
     """A derivation as plain text, each line with its rules and reason."""
     shown = document(d, detail)
     out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
-    rows = [("given", _declared_text(shown)), *(("where", write_text(r)) for r in shown.definitions),
-            *(("assuming", _hypothesis_text(*h)) for h in shown.hypotheses)]
+    rows = [
+        ("given", _declared_text(shown)),
+        *(("where", write_text(r)) for r in shown.definitions),
+        *(("assuming", _hypothesis_text(*h)) for h in shown.hypotheses),
+    ]
     previous = ""
     for label, content in rows:
         if content:
@@ -112,7 +116,9 @@ def _hypothesis_rows(shown: Document) -> list[str]:
     for relation, letters in shown.hypotheses:
         assert isinstance(relation, Relation)
         row = f"{write_latex(relation.left)} &{LATEX_SIGNS[relation.sign]} {write_latex(relation.right)}"
-        rows.append(row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else ""))
+        rows.append(
+            row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else "")
+        )
     return rows
 
 
@@ -121,7 +127,7 @@ def _assumptions(shown: Document) -> str:
 
 
 def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
-    r"""A derivation as one `aligned` block (without dollar signs): definitions, the chain with short reasons, the vector form."""
+    r"""A derivation as one `aligned` block (without dollar signs): definitions, the chain with reasons, vector form."""
     shown = document(d, detail)
     rows = [*_definition_rows(shown), *_hypothesis_rows(shown)]
     if rows:
@@ -130,8 +136,17 @@ def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
     chain = []
     for lines, line in _chain_rows(shown):
         lines = list(lines)
-        word = "" if line is None or detail == "brief" else (
-            ", ".join(line.rules) if detail == "full" else PHASE_WORDS.get(line.phase, "").lower() if line.rules else "")
+        word = (
+            ""
+            if line is None or detail == "brief"
+            else (
+                ", ".join(line.rules)
+                if detail == "full"
+                else PHASE_WORDS.get(line.phase, "").lower()
+                if line.rules
+                else ""
+            )
+        )
         if word:
             lines[-1] += rf" && \small\text{{{escaped(word)}}}"
         chain += lines
@@ -194,8 +209,11 @@ def _block(latex: str) -> list[str]:
 
 
 def _aligned(rows: list[str]) -> list[str]:
-    return _block(rows[0].replace("&", "", 1) if len(rows) == 1 else
-                  "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+    return _block(
+        rows[0].replace("&", "", 1)
+        if len(rows) == 1
+        else "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+    )
 
 
 def _declared_latex(shown: Document) -> str:
@@ -227,7 +245,9 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
         parts = []
         for name, sizes, entries in shown.declared:
             power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
-            parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({escaped(entries)})" if entries else ""))
+            parts.append(
+                rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({escaped(entries)})" if entries else "")
+            )
         out.append(f"\nGiven {', '.join(parts)}.")
     if shown.definitions:
         out.append("\\begin{align*}\n" + " \\\\\n".join(_definition_rows(shown)) + "\n\\end{align*}")
@@ -244,7 +264,11 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     first = shown.lines[0]
     if detail != "brief" and len(write_text(shown.left)) <= _LONGEST_LEFT and (first.rules or first.reasons):
         rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in first.rules)
-        out.append("\n" + escaped(" ".join(first.reasons) or PHASE_WORDS.get(first.phase, "")) + (f" ({rules})" if rules else ""))
+        out.append(
+            "\n"
+            + escaped(" ".join(first.reasons) or PHASE_WORDS.get(first.phase, ""))
+            + (f" ({rules})" if rules else "")
+        )
     out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")
     if shown.vector is not None:
         out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)} \]"]

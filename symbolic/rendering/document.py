@@ -1,6 +1,8 @@
-"""Derivation -> what is shown of it, as notation: statement, definitions, hypotheses, the chain of lines, the vector form.
+"""Derivation -> what is shown of it, as notation: statement, definitions, hypotheses, the chain of lines, the vector
+form.
 
-The three levels of detail are made here, and the letters of the whole derivation; `derivation` writes it in each form.
+The three levels of detail are made here, and the letters of the whole derivation; `derivation` writes it in each
+form.
 """
 
 from __future__ import annotations
@@ -23,9 +25,15 @@ from .vector_form import vector_form
 from .vectors import notation
 
 PHASE_WORDS = {
-    "state": "Statement", "unfold": "Substitute the definitions", "rewrite": "Rewrite", "differentiate": "Differentiate",
-    "contract": "Contract the deltas", "collect": "Collect terms", "fold": "Write the definitions back",
-    "hypothesis": "Use the hypotheses", "conclude": "Conclude",
+    "state": "Statement",
+    "unfold": "Substitute the definitions",
+    "rewrite": "Rewrite",
+    "differentiate": "Differentiate",
+    "contract": "Contract the deltas",
+    "collect": "Collect terms",
+    "fold": "Write the definitions back",
+    "hypothesis": "Use the hypotheses",
+    "conclude": "Conclude",
 }
 # The name of a scalar that is differentiated and has none; the first that nothing else is called.
 _SCALARS = ("L", "E", "J", "ell", "F")
@@ -86,10 +94,18 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
         head = Subscripted(letters.name(t), tuple(layout(i, inner) for i in fresh)) if fresh else letters.name(t)
         definitions.append(Relation(head, ":=", layout(t.at(*fresh), inner)))
     return Document(
-        name=d.name, title=d.title or d.name.replace("_", " "),
+        name=d.name,
+        title=d.title or d.name.replace("_", " "),
         declared=tuple((letters.name(t), tuple(layout(n, letters) for n in t.shape), _domain(t)) for t in d.tensors),
-        definitions=(*definitions, *named), hypotheses=tuple(_hypothesis(h, letters) for h in d.hypotheses), left=left,
-        lines=tuple(lines), vector=_vector(d, name, letters), notes=d.notes, uses=d.uses, source=d.source)
+        definitions=(*definitions, *named),
+        hypotheses=tuple(_hypothesis(h, letters) for h in d.hypotheses),
+        left=left,
+        lines=tuple(lines),
+        vector=_vector(d, name, letters),
+        notes=d.notes,
+        uses=d.uses,
+        source=d.source,
+    )
 
 
 def _domain(t: Tensor) -> str:
@@ -161,7 +177,11 @@ def _vector_left(left: sp.Expr, indices: tuple[Index, ...], name: Name | None, l
         if not isinstance(by, Element):
             return None
         z = letters.name(by.tensor)
-        if isinstance(inner, PartialDerivative) and isinstance(inner.variable, Element) and inner.variable.tensor == by.tensor:
+        if (
+            isinstance(inner, PartialDerivative)
+            and isinstance(inner.variable, Element)
+            and inner.variable.tensor == by.tensor
+        ):
             scalar = inner.expression
             if (*inner.variable.indices, *by.indices) == indices and isinstance(scalar, sp.Symbol):
                 return _gradient(letters.name(scalar), z, order=2)

@@ -31,8 +31,11 @@ from .tree import (
 
 _BIG = {"sum": r"\sum", "prod": r"\prod", "max": r"\max"}
 SIGNS = {"=": "=", "!=": r"\neq", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", ":=": ":="}
-_FENCES = {"abs": (r"\left|", r"\right|"), "floor": (r"\left\lfloor", r"\right\rfloor"),
-           "ceiling": (r"\left\lceil", r"\right\rceil")}
+_FENCES = {
+    "abs": (r"\left|", r"\right|"),
+    "floor": (r"\left\lfloor", r"\right\rfloor"),
+    "ceiling": (r"\left\lceil", r"\right\rceil"),
+}
 # An exponent longer than this, as text, is written \exp(...).
 _LONGEST_EXPONENT = 26
 
@@ -94,7 +97,9 @@ class _Writer:
                 return rf"\neg \left({self.write(part)}\right)"
             case Logic(operator=operator, parts=parts):
                 sign = r" \wedge " if operator == "and" else r" \vee "
-                return sign.join(rf"\left({self.write(p)}\right)" if p.kind == "logic" else self.write(p) for p in parts)
+                return sign.join(
+                    rf"\left({self.write(p)}\right)" if p.kind == "logic" else self.write(p) for p in parts
+                )
             case Partial(inner=inner, variable=variable):
                 if node.kind == "partial_atom":
                     return rf"\frac{{\partial {self.write(inner)}}}{{\partial {self.write(variable)}}}"
@@ -115,15 +120,27 @@ class _Writer:
         written = [self.write(i, True).replace(" + ", "+").replace(" - ", "-") for i in indices]
         plain = all(isinstance(i, Name) and not i.subscripted and not i.long for i in indices)
         if plain:  # a space ends a command, so that \alpha j is not \alphaj
-            return "_{" + "".join(w + (" " if w[-1].isalpha() and w.startswith("\\") else "") for w in written).strip() + "}"
+            return (
+                "_{"
+                + "".join(w + (" " if w[-1].isalpha() and w.startswith("\\") else "") for w in written).strip()
+                + "}"
+            )
         return "_{" + ",".join(written) + "}"
 
     def _limits(self, command: str, letters: tuple[Name, ...], sizes: tuple[Node, ...]) -> str:
         if not self.ranges:
             return f"{command}_{{{','.join(x.latex for x in letters)}}}"
         if command == r"\max":
-            return "_".join([command, "{" + r",\;".join(rf"0 \le {x.latex} < {self.write(n, True)}"
-                                                      for x, n in zip(letters, sizes, strict=True)) + "}"])
+            return "_".join(
+                [
+                    command,
+                    "{"
+                    + r",\;".join(
+                        rf"0 \le {x.latex} < {self.write(n, True)}" for x, n in zip(letters, sizes, strict=True)
+                    )
+                    + "}",
+                ]
+            )
         parts = []
         for x, n in zip(letters, sizes, strict=True):
             end = str(int(n.digits) - 1) if isinstance(n, Numeral) else f"{self.write(n, True)}-1"
@@ -136,7 +153,9 @@ class _Writer:
             part = self._at(factor, "last_factor" if n == len(factors) - 1 else "factor", script)
             if n:
                 before = factors[n - 1]
-                if part[0].isdigit() or (script and isinstance(before, (Numeral, Fraction)) and isinstance(factor, Fraction)):
+                if part[0].isdigit() or (
+                    script and isinstance(before, (Numeral, Fraction)) and isinstance(factor, Fraction)
+                ):
                     result += r" \cdot "
                 elif _is_long(before) or _is_long(factor):
                     result += r" \, "
@@ -167,8 +186,6 @@ class _Writer:
     @staticmethod
     def _long(node: Exponential) -> bool:
         return not node.letter or tall(node.inner) or len(as_text(node.inner)) > _LONGEST_EXPONENT
-
-
 
 
 def _is_long(node: Node) -> bool:

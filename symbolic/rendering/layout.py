@@ -1,7 +1,8 @@
-"""Expression -> notation tree: the order of terms and factors, fractions for negative powers, and letters for bound indices.
+"""Expression -> notation tree: the order of terms and factors, fractions for negative powers, and letters for bound
+indices.
 
-The order is a reader's: positive terms first, numbers first beside functions and last in index arithmetic, sums after other
-factors. It depends on what is written only, never on SymPy's own order, so the same input gives the same page.
+The order is a reader's: positive terms first, numbers first beside functions and last in index arithmetic, sums after
+other factors. It depends on what is written only, never on SymPy's own order, so the same input gives the same page.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from ..language.errors import UnsupportedError
@@ -101,7 +101,7 @@ class _Layout:
             return Bracket(self.node(e.condition, scope))
         if isinstance(e, PartialDerivative):
             return Partial(self.node(e.expression, scope), self.node(e.variable, scope))
-        if isinstance(e, (sp.Function, AppliedUndef, sp.Max, sp.Min)):
+        if isinstance(e, (sp.Function, sp.Max, sp.Min)) and not isinstance(e, sp.Piecewise):
             return self._call(e, scope)
         if isinstance(e, sp.core.relational.Relational) and type(e) in _SIGNS:
             return Relation(self.node(e.lhs, scope), _SIGNS[type(e)], self.node(e.rhs, scope))
@@ -112,8 +112,10 @@ class _Layout:
             return Logic("not", (self.node(e.args[0], scope),))
         if isinstance(e, Boolean) and e in (sp.true, sp.false):
             return Name(rf"\text{{{str(e).lower()}}}", str(e).lower())
-        raise UnsupportedError(f"{type(e).__name__} cannot be written: it is not a node of the language; read it with from_sympy "
-                               "or state it with sums, indicators and elements")
+        raise UnsupportedError(
+            f"{type(e).__name__} cannot be written: it is not a node of the language; read it with from_sympy "
+            "or state it with sums, indicators and elements"
+        )
 
     def _number(self, e: sp.Number) -> Node:
         if e in (sp.oo, -sp.oo):
@@ -128,7 +130,9 @@ class _Layout:
             return Exponential(Numeral("1"), letter=False) if self.letters.is_taken("e") else Name("e", "e")
         if e is sp.pi:
             if self.letters.is_taken("π"):
-                raise UnsupportedError("an array named pi stands beside the number pi, and both would be written the same; rename it")
+                raise UnsupportedError(
+                    "an array named pi stands beside the number pi, and both would be written the same; rename it"
+                )
             return Name(r"\pi", "π")
         raise UnsupportedError(f"the constant {e} has no notation here")
 
@@ -206,8 +210,12 @@ class _Layout:
             return product([*over, *above]) if over or above else Numeral("1")
         # Before a sum the constant part stands as a fraction of its own: 1/N Σ_n ...
         constant = [b for b in below if not _has_subscripts(b)]
-        if above and (_ends_open(above[-1]) or (isinstance(above[-1], Terms) and not over and len(above) == 1)) and (
-                under or constant) and len(constant) == len(below):
+        if (
+            above
+            and (_ends_open(above[-1]) or (isinstance(above[-1], Terms) and not over and len(above) == 1))
+            and (under or constant)
+            and len(constant) == len(below)
+        ):
             prefix = Fraction(product(over) if over else Numeral("1"), product([*under, *constant]))
             if isinstance(above[-1], Terms) and len(as_text(above[-1])) <= 24:
                 return Fraction(product([*over, *above]), product([*under, *below]))
@@ -275,7 +283,7 @@ def _has_subscripts(node: Node) -> bool:
 
 
 def _factor_rank(node: Node) -> int:
-    """Where a factor stands: numbers, names, elements, deltas and brackets, calls, sums in parentheses, then what swallows."""
+    """Where a factor stands: numbers, names, elements, deltas, calls, sums in parentheses, then what swallows."""
     match node:
         case Numeral() | Minus():
             return 0
@@ -305,11 +313,12 @@ def _ordered(factors: list[Node]) -> list[Node]:
     ranked = sorted(factors, key=lambda f: (_factor_rank(f), as_text(f)))
     elements = [f for f in ranked if _factor_rank(f) == 3]
     place = ranked.index(elements[0]) if elements else 0
-    return [*ranked[:place], *_chained(elements), *ranked[place + len(elements):]]
+    return [*ranked[:place], *_chained(elements), *ranked[place + len(elements) :]]
 
 
 def _chained(elements: list[Node]) -> list[Node]:
     """Elements in the order of a matrix product, X_nj W_jc, where their indices make a chain."""
+
     def ends(node: Node) -> tuple[str, str] | None:
         if isinstance(node, Subscripted) and len(node.indices) > 1:
             return as_text(node.indices[-2]), as_text(node.indices[-1])
@@ -318,8 +327,14 @@ def _chained(elements: list[Node]) -> list[Node]:
     rest, result = list(elements), []
     while rest:
         lasts = {id(f): ends(f) for f in rest}
-        heads = [f for f in rest if lasts[id(f)] and not any(
-            g is not f and lasts[id(g)] and len(g.indices) > 1 and lasts[id(g)][1] == lasts[id(f)][0] for g in rest)]
+        heads = [
+            f
+            for f in rest
+            if lasts[id(f)]
+            and not any(
+                g is not f and lasts[id(g)] and len(g.indices) > 1 and lasts[id(g)][1] == lasts[id(f)][0] for g in rest
+            )
+        ]
         chosen = (heads or rest)[0]
         while chosen is not None:
             rest = [f for f in rest if f is not chosen]

@@ -1,8 +1,9 @@
 """Letters are chosen when printing: an index has an identity, not a letter, until it is shown.
 
-A `Letters` speaks for everything shown together (one expression, or one whole derivation): a free index has one letter
-throughout, and no bound letter is ever that of a free index, of a size, of a named array, or of a binder around it. Names whose
-writing would coincide (`eps` and `epsilon`) are told apart the same way. All choices depend on the input alone.
+A `Letters` speaks for everything shown together (one expression, or one whole derivation): a free index has one
+letter throughout, and no bound letter is ever that of a free index, of a size, of a named array, or of a binder
+around it. Names whose writing would coincide (`eps` and `epsilon`) are told apart the same way. All choices depend on
+the input alone.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ _BY_SIZE = {"N": "n", "B": "b"}
 class Letters:
     """The letters of the free indices and the writing of the names of `expressions`.
 
-    `indices` are served first. Of `beside` only the names count, not the indices: definitions, whose parameters get letters
-    of their own.
+    `indices` are served first. Of `beside` only the names count, not the indices: definitions, whose parameters get
+    letters of their own.
     """
 
-    def __init__(self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = (),
-                 beside: Iterable[sp.Basic] = ()) -> None:
+    def __init__(
+        self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = (), beside: Iterable[sp.Basic] = ()
+    ) -> None:
         expressions = list(expressions)
         self._symbols: dict[sp.Basic, Name] = {}
         self._indices: dict[Index, str] = {}
@@ -63,7 +65,9 @@ class Letters:
         """The letter of a free index: the wished one if nothing else is written like it."""
         if i not in self._indices:
             wish = i.name if not i.is_bound else ""
-            self._indices[i] = next(c for c in self._candidates(wish, i, _PARAMETERS) if not self.is_taken(written(c).text))
+            self._indices[i] = next(
+                c for c in self._candidates(wish, i, _PARAMETERS) if not self.is_taken(written(c).text)
+            )
         return written(self._indices[i])
 
     def bound(self, i: Index, around: Iterable[str]) -> str:
@@ -72,18 +76,20 @@ class Letters:
         return next(c for c in self._candidates("", i, _BOUND) if c not in used and not self.is_taken(written(c).text))
 
     def parameters(self, indices: Sequence[Index], around: Iterable[str] = ()) -> list[str]:
-        """Letters for the parameters of a definition, chosen as a reader would: i, j, ...; free letters may come again."""
+        """Letters for the parameters of a definition: i, j, ...; free letters of the derivation may come again."""
         names = {n.text for n in self._symbols.values()}
         used = set(around)
         chosen: list[str] = []
         for i in indices:
-            letter = next(c for c in self._candidates("", i, _PARAMETERS) if c not in used and written(c).text not in names)
+            letter = next(
+                c for c in self._candidates("", i, _PARAMETERS) if c not in used and written(c).text not in names
+            )
             used.add(letter)
             chosen.append(letter)
         return chosen
 
     def local(self, indices: Sequence[Index]) -> Letters:
-        """Letters for a statement of its own, such as p_i := ...: the same names, and letters of its own for `indices`."""
+        """Letters for a statement of its own, such as p_i := ...: the same names, other letters for `indices`."""
         inner = Letters(())
         inner._symbols = dict(self._symbols)
         inner._indices = dict(zip(indices, self.parameters(indices), strict=True))

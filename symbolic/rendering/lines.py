@@ -33,7 +33,9 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     for n, (negative, term) in enumerate(inner.terms):
         sign = ("-" if negative else "") if n == 0 else ("- " if negative else "+ ")
         sign = _signed(sign, write)
-        parts = broken(term, room, write, opening, closing) if not isinstance(term, Terms) else [write(Factors((term,)))]
+        parts = (
+            broken(term, room, write, opening, closing) if not isinstance(term, Terms) else [write(Factors((term,)))]
+        )
         size = len(as_text(term)) + 3
         if length and length + size > room:
             lines.append("")
@@ -75,5 +77,5 @@ def _longest_sum(node: Node) -> tuple[Terms, Node] | None:
         case Factors(factors=factors) if node.factors:
             place = max(range(len(factors)), key=lambda n: len(as_text(factors[n])))
             found = _longest_sum(factors[place])
-            return found and (found[0], Factors((*factors[:place], found[1], *factors[place + 1:]), node.join))
+            return found and (found[0], Factors((*factors[:place], found[1], *factors[place + 1 :]), node.join))
     return None

@@ -1,4 +1,6 @@
-r"""Names as the field writes them: `d_model` is d_{\text{model}}, `y_hat` is \hat{y}, `beta_1` is \beta_1, in LaTeX and in Unicode."""
+r"""Names as the field writes them: `d_model` is d_{\text{model}}, `y_hat` is \hat{y}, `beta_1` is \beta_1, in LaTeX
+and in Unicode.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,52 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι",
-    "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
-    "upsilon": "υ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
-    "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Upsilon": "Υ", "Phi": "Φ",
-    "Psi": "Ψ", "Omega": "Ω", "ell": "ℓ",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "zeta": "ζ",
+    "eta": "η",
+    "theta": "θ",
+    "iota": "ι",
+    "kappa": "κ",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "xi": "ξ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "upsilon": "υ",
+    "phi": "φ",
+    "chi": "χ",
+    "psi": "ψ",
+    "omega": "ω",
+    "Gamma": "Γ",
+    "Delta": "Δ",
+    "Theta": "Θ",
+    "Lambda": "Λ",
+    "Xi": "Ξ",
+    "Pi": "Π",
+    "Sigma": "Σ",
+    "Upsilon": "Υ",
+    "Phi": "Φ",
+    "Psi": "Ψ",
+    "Omega": "Ω",
+    "ell": "ℓ",
 }
 _LATEX_COMMAND = {"epsilon": r"\varepsilon"}
 _SYNONYMS = {"eps": "epsilon", "lam": "lambda", "lamda": "lambda", "lambda_": "lambda"}
 # suffix -> (LaTeX command, combining character)
-_ACCENTS = {"hat": (r"\hat", "\u0302"), "bar": (r"\bar", "\u0304"), "tilde": (r"\tilde", "\u0303"), "dot": (r"\dot", "\u0307"),
-            "vec": (r"\vec", "\u20d7")}
+_ACCENTS = {
+    "hat": (r"\hat", "\u0302"),
+    "bar": (r"\bar", "\u0304"),
+    "tilde": (r"\tilde", "\u0303"),
+    "dot": (r"\dot", "\u0307"),
+    "vec": (r"\vec", "\u20d7"),
+}
 _MARKS = {"prime": ("'", "′"), "star": ("^{*}", "*")}
 _SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Written last in a sum, whatever the other terms are: sigma^2 + eps.
@@ -27,7 +64,7 @@ TRAILING = frozenset({"eps", "epsilon"})
 
 @dataclass(frozen=True)
 class Name:
-    """A name in both forms; `subscripted` and `marked` tell what cannot take a further subscript or superscript as it is."""
+    """A name in both forms; one that is `subscripted` or `marked` cannot take a further sub- or superscript."""
 
     latex: str
     text: str
@@ -80,8 +117,11 @@ def written(name: str) -> Name:
     below = [*([digits] if digits else []), *parts[1:]]
     if below:
         latex += "_{" + ",".join(_below(p) for p in below) + "}"
-        text += below[0].translate(_SUBSCRIPT_DIGITS) if len(below) == 1 and below[0].isdigit() else "_" + "_".join(
-            _GREEK.get(_SYNONYMS.get(p, p), p) for p in below)
+        text += (
+            below[0].translate(_SUBSCRIPT_DIGITS)
+            if len(below) == 1 and below[0].isdigit()
+            else "_" + "_".join(_GREEK.get(_SYNONYMS.get(p, p), p) for p in below)
+        )
     return Name(latex, text, bool(below), bool(marks), long)
 
 

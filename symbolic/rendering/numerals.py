@@ -40,7 +40,7 @@ def _scientific(mantissa: str, exponent: int) -> Node:
 
 
 def _decimal(value: sp.Rational) -> Node | None:
-    """A decimal for denominators that divide a power of ten and are at least 10; halves, quarters and fifths stay fractions."""
+    """A decimal where the denominator divides a power of ten and is at least 10; halves and fifths stay fractions."""
     q, places = int(value.q), 0
     for prime in (2, 5):
         count = 0

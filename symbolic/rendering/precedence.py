@@ -1,8 +1,8 @@
 """The one precedence table: how tightly each kind of notation binds, for every output form.
 
 A writer asks `needs(kind, form, position)` and never decides about parentheses itself, so that LaTeX, text and the
-vector form agree on what is unambiguous. The two columns differ only where the forms do: a fraction in LaTeX is closed by its bar,
-in a line of text it is an operator; functions in a line of text always have their parentheses.
+vector form agree on what is unambiguous. The two columns differ only where the forms do: a fraction in LaTeX is
+closed by its bar, in a line of text it is an operator; functions in a line of text always have their parentheses.
 """
 
 from __future__ import annotations

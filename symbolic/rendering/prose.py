@@ -15,7 +15,7 @@ def escaped(text: str) -> str:
     pieces = []
     place = 0
     for match in _SYMBOL.finditer(text):
-        pieces.append(_plain(text[place:match.start()]))
+        pieces.append(_plain(text[place : match.start()]))
         letter = _PROSE.get(match[1], match[1]).strip("$")
         pieces.append(f"${letter}_{{{match[2]}}}$")
         place = match.end()
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
 
 
 def _letter_of(c: str) -> str:
-    """A letter outside of ASCII, as LaTeX knows it; without its accent, or as its code point, where the table lacks it."""
+    """A letter outside of ASCII in LaTeX; where the table lacks it, without its accent or as its code point."""
     if c in _PROSE:
         return _PROSE[c]
     base = unicodedata.normalize("NFKD", c)[0]
@@ -42,16 +42,77 @@ def _letter_of(c: str) -> str:
 
 
 _PROSE = {
-    "−": "-", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": "...", "·": r"$\cdot$", "×": r"$\times$",
-    "Σ": r"$\sum$", "Π": r"$\prod$", "∂": r"$\partial$", "∇": r"$\nabla$", "√": r"$\surd$", "∈": r"$\in$", "≤": r"$\le$",
-    "≥": r"$\ge$", "≠": r"$\neq$", "→": r"$\to$", "⊙": r"$\odot$", "⊘": r"$\oslash$", "∞": r"$\infty$", "ᵀ": r"$^{\top}$",
-    "²": r"$^{2}$", "³": r"$^{3}$", "⁻": r"$^{-}$", "¹": r"$^{1}$", "ŷ": r"$\hat{y}$", "ĝ": r"$\hat{g}$", "′": "'",
-    "é": r"\'e", "è": r"\`e", "ö": r'\"o', "ü": r'\"u', "ä": r'\"a', "ø": r"\o{}", "Ł": r"\L{}", "ł": r"\l{}", "ç": r"\c{c}",
-    "ℝ": r"$\mathbf{R}$", "ℓ": r"$\ell$", "⇒": r"$\Rightarrow$", "⇔": r"$\Leftrightarrow$", "∀": r"$\forall$", "≈": r"$\approx$",
+    "−": "-",
+    "–": "--",
+    "—": "---",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+    "…": "...",
+    "·": r"$\cdot$",
+    "×": r"$\times$",
+    "Σ": r"$\sum$",
+    "Π": r"$\prod$",
+    "∂": r"$\partial$",
+    "∇": r"$\nabla$",
+    "√": r"$\surd$",
+    "∈": r"$\in$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "≠": r"$\neq$",
+    "→": r"$\to$",
+    "⊙": r"$\odot$",
+    "⊘": r"$\oslash$",
+    "∞": r"$\infty$",
+    "ᵀ": r"$^{\top}$",
+    "²": r"$^{2}$",
+    "³": r"$^{3}$",
+    "⁻": r"$^{-}$",
+    "¹": r"$^{1}$",
+    "ŷ": r"$\hat{y}$",
+    "ĝ": r"$\hat{g}$",
+    "′": "'",
+    "é": r"\'e",
+    "è": r"\`e",
+    "ö": r"\"o",
+    "ü": r"\"u",
+    "ä": r"\"a",
+    "ø": r"\o{}",
+    "Ł": r"\L{}",
+    "ł": r"\l{}",
+    "ç": r"\c{c}",
+    "ℝ": r"$\mathbf{R}$",
+    "ℓ": r"$\ell$",
+    "⇒": r"$\Rightarrow$",
+    "⇔": r"$\Leftrightarrow$",
+    "∀": r"$\forall$",
+    "≈": r"$\approx$",
 }
-for _name, _letter in {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
-                       "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
-                       "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Omega": "Ω"}.items():
+for _name, _letter in {
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "varepsilon": "ε",
+    "eta": "η",
+    "theta": "θ",
+    "kappa": "κ",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "xi": "ξ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "phi": "φ",
+    "chi": "χ",
+    "psi": "ψ",
+    "omega": "ω",
+    "Delta": "Δ",
+    "Omega": "Ω",
+}.items():
     _PROSE[_letter] = rf"$\{_name}$"
 for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
     _PROSE[_letter] = rf"$_{{{_digit}}}$"

@@ -1,8 +1,9 @@
 """Expressions and derivations as JSON and back, without eval: nested lists, one head a node type.
 
-Indices and tensors are tables that the lists refer to by number. A free index has no letter as its identity, so reading makes
-fresh ones (in the order of the file, which is the order of their making); what is read is equal to what was written up to
-that renaming, and writes the same bytes again. `expression_from_json(..., indices=...)` takes given indices instead.
+Indices and tensors are tables that the lists refer to by number. A free index has no letter as its identity, so
+reading makes fresh ones (in the order of the file, which is the order of their making); what is read is equal to what
+was written up to that renaming, and writes the same bytes again. `expression_from_json(..., indices=...)` takes given
+indices instead.
 
 >>> from lemmata.symbolic.language.arrays import array
 >>> from lemmata.symbolic.language.indices import index
@@ -22,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy as sp
+from mpmath.libmp import repr_dps, to_str
 from sympy.logic.boolalg import And, Not, Or
 
 from ..derivations.model import Derivation, Step
@@ -36,10 +38,28 @@ from ..language.sizes import Size
 
 FORMAT = "lemmata.derivation/1"
 _BINDERS = {nodes.IndexSum: "sum", nodes.IndexProduct: "prod", nodes.IndexMax: "max", nodes.ArgMaxIndicator: "argmax"}
-_PLAIN: dict[Any, str] = {nodes.Delta: "delta", nodes.Indicator: "indicator", nodes.PartialDerivative: "partial", sp.Eq: "==",
-                          sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">=", And: "and", Or: "or", Not: "not",
-                          sp.Max: "maximum", sp.Min: "minimum", sp.floor: "floor", sp.ceiling: "ceiling", sp.Mod: "mod",
-                          sp.digamma: "digamma", sp.polygamma: "polygamma", sp.gamma: "gamma", sp.erfc: "erfc"}
+_PLAIN: dict[Any, str] = {
+    nodes.Delta: "delta",
+    nodes.Indicator: "indicator",
+    nodes.PartialDerivative: "partial",
+    sp.Eq: "==",
+    sp.Ne: "!=",
+    sp.Lt: "<",
+    sp.Le: "<=",
+    sp.Gt: ">",
+    sp.Ge: ">=",
+    And: "and",
+    Or: "or",
+    Not: "not",
+    sp.Max: "maximum",
+    sp.Min: "minimum",
+    sp.floor: "floor",
+    sp.ceiling: "ceiling",
+    sp.Mod: "mod",
+    sp.polygamma: "polygamma",
+    sp.gamma: "gamma",
+    sp.erfc: "erfc",
+}
 _ARITHMETIC = {sp.Add: "add", sp.Mul: "mul", sp.Pow: "pow"}
 _CONSTANTS = {"pi": sp.pi, "e": sp.E, "oo": sp.oo, "-oo": -sp.oo, "true": sp.true, "false": sp.false}
 _CONSTANT_NAMES = {v: k for k, v in _CONSTANTS.items()}
@@ -89,7 +109,7 @@ class _Writer:
         if isinstance(e, sp.Rational):
             return ["rational", int(e.p), int(e.q)]
         if isinstance(e, sp.Float):
-            return ["float", str(e), e._prec]
+            return ["float", to_str(e._mpf_, repr_dps(e._prec)), e._prec]
         if isinstance(e, Element):
             return ["element", self.tensor(e.tensor), *(self(i) for i in e.indices)]
         if type(e) in _BINDERS:
@@ -119,7 +139,9 @@ class _Reader:
             shape = tuple(self(n) for n in row["shape"])
             if "body" in row:
                 parameters = tuple(self(p) for p in row["parameters"])
-                self.tensors.append(DefinedTensor(row["name"], parameters, self(row["body"]), row["origin"], row["domain"]))
+                self.tensors.append(
+                    DefinedTensor(row["name"], parameters, self(row["body"]), row["origin"], row["domain"])
+                )
             else:
                 self.tensors.append(Tensor(row["name"], shape, row["domain"]))
 
@@ -127,7 +149,9 @@ class _Reader:
         if isinstance(data, int) and not isinstance(data, bool):
             return sp.Integer(data)
         if not isinstance(data, list) or not data or not isinstance(data[0], str):
-            raise FormulaError(f"not an expression in JSON: {data!r}; an integer or a list that begins with a node's name is")
+            raise FormulaError(
+                f"not an expression in JSON: {data!r}; an integer or a list that begins with a node's name is"
+            )
         head, *rest = data
         try:
             return self._node(head, rest)
@@ -163,7 +187,9 @@ class _Reader:
                 return sp.Pow(*map(self, rest), evaluate=False)
             case "function":
                 if rest[0] not in OPERATIONS:
-                    raise FormulaError(f"unknown function {rest[0]!r} in the file; known: {', '.join(sorted(OPERATIONS))}")
+                    raise FormulaError(
+                        f"unknown function {rest[0]!r} in the file; known: {', '.join(sorted(OPERATIONS))}"
+                    )
                 return OPERATIONS[rest[0]].function(*map(self, rest[1:]), evaluate=False)
         if head in _READ_BINDER:
             return _READ_BINDER[head](*map(self, rest))
@@ -192,19 +218,47 @@ def _tables(writer: _Writer) -> dict[str, Any]:
 
 def derivation_to_json(d: Derivation) -> str:
     """A derivation as JSON text: the statement, every step with its rule, definitions and hypotheses."""
-    expressions = [d.left, d.right, *(x for s in d.steps for x in (s.before, s.after)), *([d.variable] if d.variable else [])]
+    expressions = [
+        d.left,
+        d.right,
+        *(x for s in d.steps for x in (s.before, s.after)),
+        *([d.variable] if d.variable else []),
+    ]
     expressions += [x for h in d.hypotheses for x in (h.left, h.right)]
     writer = _Writer(expressions, [*d.indices, *(i for h in d.hypotheses for i in h.indices)])
     body = {
-        "format": FORMAT, "name": d.name, "title": d.title, "source": d.source,
-        "left": writer(d.left), "right": writer(d.right), "free": [writer(i) for i in d.indices],
+        "format": FORMAT,
+        "name": d.name,
+        "title": d.title,
+        "source": d.source,
+        "left": writer(d.left),
+        "right": writer(d.right),
+        "free": [writer(i) for i in d.indices],
         "variable": None if d.variable is None else writer(d.variable),
-        "declared": [writer.tensor(t) for t in d.tensors], "definitions": [writer.tensor(t) for t in d.definitions],
-        "hypotheses": [{"relation": h.relation, "left": writer(h.left), "right": writer(h.right),
-                        "indices": [writer(i) for i in h.indices]} for h in d.hypotheses],
-        "steps": [{"before": writer(s.before), "after": writer(s.after), "rule": s.rule, "why": s.why, "phase": s.phase,
-                   "rules": list(s.rules)} for s in d.steps],
-        "uses": list(d.uses), "notes": list(d.notes),
+        "declared": [writer.tensor(t) for t in d.tensors],
+        "definitions": [writer.tensor(t) for t in d.definitions],
+        "hypotheses": [
+            {
+                "relation": h.relation,
+                "left": writer(h.left),
+                "right": writer(h.right),
+                "indices": [writer(i) for i in h.indices],
+            }
+            for h in d.hypotheses
+        ],
+        "steps": [
+            {
+                "before": writer(s.before),
+                "after": writer(s.after),
+                "rule": s.rule,
+                "why": s.why,
+                "phase": s.phase,
+                "rules": list(s.rules),
+            }
+            for s in d.steps
+        ],
+        "uses": list(d.uses),
+        "notes": list(d.notes),
     }
     return json.dumps(_tables(writer) | body, ensure_ascii=False, indent=1)
 
@@ -220,14 +274,25 @@ def derivation_from_json(text: str | dict[str, Any], indices: Sequence[Index] | 
     try:
         read = _Reader(data, indices)
         return Derivation(
-            name=data["name"], left=read(data["left"]), right=read(data["right"]), indices=tuple(map(read, data["free"])),
-            steps=tuple(Step(read(s["before"]), read(s["after"]), s["rule"], s["why"], s["phase"], tuple(s["rules"]))
-                        for s in data["steps"]),
+            name=data["name"],
+            left=read(data["left"]),
+            right=read(data["right"]),
+            indices=tuple(map(read, data["free"])),
+            steps=tuple(
+                Step(read(s["before"]), read(s["after"]), s["rule"], s["why"], s["phase"], tuple(s["rules"]))
+                for s in data["steps"]
+            ),
             definitions=tuple(read.tensors[n] for n in data["definitions"]),  # type: ignore[misc]
-            hypotheses=tuple(Hypothesis(h["relation"], read(h["left"]), read(h["right"]), tuple(map(read, h["indices"])))
-                             for h in data["hypotheses"]),
+            hypotheses=tuple(
+                Hypothesis(h["relation"], read(h["left"]), read(h["right"]), tuple(map(read, h["indices"])))
+                for h in data["hypotheses"]
+            ),
             tensors=tuple(read.tensors[n] for n in data["declared"]),
-            variable=None if data["variable"] is None else read(data["variable"]), title=data["title"],
-            source=data["source"], uses=tuple(data["uses"]), notes=tuple(data["notes"]))
+            variable=None if data["variable"] is None else read(data["variable"]),
+            title=data["title"],
+            source=data["source"],
+            uses=tuple(data["uses"]),
+            notes=tuple(data["notes"]),
+        )
     except KeyError as error:
         raise FormulaError(f"the derivation file lacks the key {error}") from None

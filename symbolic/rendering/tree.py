@@ -203,8 +203,10 @@ class Transposed:
     kind = "transposed"
 
 
-Node: TypeAlias = ("Name | Numeral | Subscripted | Minus | Terms | Factors | Fraction | Power | Root | Exponential | Call | "
-                   "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Transposed")
+Node: TypeAlias = (
+    "Name | Numeral | Subscripted | Minus | Terms | Factors | Fraction | Power | Root | Exponential | Call | "
+    "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Transposed"
+)
 
 
 def children(node: Node) -> tuple[Node, ...]:

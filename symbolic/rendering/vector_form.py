@@ -1,10 +1,11 @@
 """Index form -> vector form: recognise products of vectors and matrices in an index expression.
 
-The free indices are the axes of the answer. A product under sums is read as a graph: indices are vertices, a factor with
-one index is a weight, a factor with two is an edge (a Kronecker delta is the edge I). A bound index that hangs on the
-graph is contracted (A x), the way from one axis to the other is a chain of matrices (A diag(w) B), separate
-parts make an outer product (u vᵀ), and what lacks an axis is repeated with the vector of ones. What is not of this kind (three
-axes that interact, masks, shifted indices) has no vector form, and the answer is None, never a form that is not equal.
+The free indices are the axes of the answer. A product under sums is read as a graph: indices are vertices, a factor
+with one index is a weight, a factor with two is an edge (a Kronecker delta is the edge I). A bound index that hangs
+on the graph is contracted (A x), the way from one axis to the other is a chain of matrices (A diag(w) B), separate
+parts make an outer product (u vᵀ), and what lacks an axis is repeated with the vector of ones. What is not of this
+kind (three axes that interact, masks, shifted indices) has no vector form, and the answer is None, never a form that
+is not equal.
 """
 
 from __future__ import annotations
@@ -15,19 +16,17 @@ import sympy as sp
 
 from ..language.indices import Index
 from ..language.nodes import Binder, Delta, Element, IndexMax, IndexSum, PartialDerivative, free_indices
+from .contraction import Graph, Unsayable, times
 from .letters import Letters
 from .tree import Node
 from .vectors import (
     Applied,
     Diagonal,
-    Dot,
-    Elementwise,
     Identity,
     Largest,
     Ones,
     Outer,
     Plus,
-    Product,
     Quotient,
     Raised,
     Scalar,
@@ -37,10 +36,6 @@ from .vectors import (
     Whole,
     notation,
 )
-
-
-class _Unsayable(Exception):
-    """The expression is not of the kind that vector notation says."""
 
 
 def vector_form(expression: sp.Expr, indices: Sequence[Index] = ()) -> Vector | None:
@@ -55,7 +50,7 @@ def vector_form(expression: sp.Expr, indices: Sequence[Index] = ()) -> Vector | 
     """
     try:
         return _read(expression, tuple(indices))
-    except _Unsayable:
+    except Unsayable:
         return None
 
 
@@ -108,20 +103,20 @@ def _plus(e: sp.Add, axes: tuple[Index, ...]) -> Vector:
 
 def _ordered_plus(terms: Sequence[tuple[bool, Vector]]) -> Vector:
     """Positive terms first; what is repeated with ones after what is not."""
-    return Plus(tuple(sorted(terms, key=lambda t: (t[0], _is_repeated(t[1]), not isinstance(t[1], (Diagonal, Identity)),
-                                                   vector_text(t[1])))))
+    return Plus(
+        tuple(
+            sorted(
+                terms,
+                key=lambda t: (t[0], _is_repeated(t[1]), not isinstance(t[1], (Diagonal, Identity)), vector_text(t[1])),
+            )
+        )
+    )
 
 
 def _is_repeated(v: Vector) -> bool:
     if isinstance(v, Scaled):
         return _is_repeated(v.array)
     return isinstance(v, Outer) and (isinstance(v.left, Ones) or isinstance(v.right, Ones))
-
-
-def _rank(v: Vector) -> tuple[int, str]:
-    """The order of factors: whole arrays, functions of them, products, sums."""
-    order = (Ones, Whole, Transpose, (Applied, Raised, Diagonal), (Outer, Product, Dot, Quotient, Elementwise, Scaled), Plus)
-    return next((n for n, kinds in enumerate(order) if isinstance(v, kinds)), len(order)), vector_text(v)
 
 
 def _elementwise(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
@@ -132,18 +127,18 @@ def _elementwise(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
             scalars.append(_read(f, ()))
         else:
             factors.append(_factor(f, axes))
-    return _with_scalars(scalars, _times(factors)) if factors else _fail("nothing has all axes")
+    return _with_scalars(scalars, times(factors)) if factors else _fail("nothing has all axes")
 
 
 def _fail(reason: str) -> Vector:
-    raise _Unsayable(reason)
+    raise Unsayable(reason)
 
 
 def _factor(f: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     """One factor that has exactly these axes (in this order), as an array over them."""
     if isinstance(f, Element):
         if set(f.indices) != set(axes) or len(f.indices) != len(axes):
-            raise _Unsayable(f"{f} does not have one letter an axis")
+            raise Unsayable(f"{f} does not have one letter an axis")
         if f.indices == axes:
             return Whole(f.tensor)
         return Transpose(Whole(f.tensor)) if len(axes) == 2 else _fail("axes in another order")
@@ -152,7 +147,7 @@ def _factor(f: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     if isinstance(f, sp.Pow):
         base, exponent = f.base, f.exp
         if _has_binder(exponent) or free_indices(exponent):
-            raise _Unsayable("an exponent that varies")
+            raise Unsayable("an exponent that varies")
         if exponent.could_extract_minus_sign() and not exponent.is_Add:
             below = _factor(base, axes) if exponent == -1 else Raised(_factor(base, axes), -exponent)
             return Quotient(_one(axes), below)
@@ -165,7 +160,7 @@ def _factor(f: sp.Expr, axes: tuple[Index, ...]) -> Vector:
         return _product(f, axes) if len(axes) <= 2 else _elementwise(f, axes)
     if not axes and isinstance(f, (sp.Symbol, sp.Number, sp.NumberSymbol)):
         return Scalar(f)
-    raise _Unsayable(f"{type(f).__name__} has no vector notation")
+    raise Unsayable(f"{type(f).__name__} has no vector notation")
 
 
 def _one(axes: tuple[Index, ...]) -> Vector:
@@ -176,35 +171,7 @@ def _one(axes: tuple[Index, ...]) -> Vector:
             return Ones(axes[0].size)
         case 2:
             return Outer(Ones(axes[0].size), Ones(axes[1].size))
-    raise _Unsayable("a quotient of arrays with three axes")
-
-
-def _times(factors: Sequence[Vector]) -> Vector:
-    """The elementwise product; ones are dropped and quotients gathered into one."""
-    above: list[Vector] = []
-    below: list[Vector] = []
-    for f in factors:
-        if isinstance(f, Quotient):
-            below.append(f.below)
-            if not _is_ones(f.above):
-                above.append(f.above)
-        elif not _is_ones(f):
-            above.append(f)
-    above.sort(key=_rank)
-    below.sort(key=_rank)
-    if not above and not below:
-        return factors[0]
-    ones = next((f.above for f in factors if isinstance(f, Quotient)), None)
-    top = above[0] if len(above) == 1 else Elementwise(tuple(above)) if above else ones
-    assert top is not None
-    if not below:
-        return top
-    return Quotient(top, below[0] if len(below) == 1 else Elementwise(tuple(below)))
-
-
-def _is_ones(v: Vector) -> bool:
-    return isinstance(v, Ones) or (isinstance(v, Outer) and isinstance(v.left, Ones) and isinstance(v.right, Ones)) or (
-        v == Scalar(sp.S.One))
+    raise Unsayable("a quotient of arrays with three axes")
 
 
 def _with_scalars(scalars: Sequence[Vector], array: Vector) -> Vector:
@@ -212,11 +179,11 @@ def _with_scalars(scalars: Sequence[Vector], array: Vector) -> Vector:
     if isinstance(array, Scaled):
         kept, array = [*kept, *array.scalars], array.array
     if array.ndim == 0:
-        return _times([*kept, array])
+        return times([*kept, array])
     return Scaled(tuple(kept), array) if kept else array
 
 
-# ---------------------------------------------------------------------- a product under sums, as a graph
+# ---------------------------------------------------------------------- a product under sums
 def _product(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     bound: list[Index] = []
     body = e
@@ -227,9 +194,9 @@ def _product(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     body = _distributed(body, scope)
     if isinstance(body, sp.Add) and (_is_mixed(body, scope) or not bound):
         return _sum_of_products(body, axes, bound)
-    graph = _Graph(axes, tuple(bound))
+    graph = Graph(axes, tuple(bound))
     for f in sp.Mul.make_args(body):
-        graph.add(f)
+        _enter(graph, f)
     array = graph.value()  # finds further scalars
     return _with_scalars(graph.scalars, array)
 
@@ -260,141 +227,24 @@ def _distributed(body: sp.Expr, scope: tuple[Index, ...]) -> sp.Expr:
     return body
 
 
-class _Graph:
-    """Weights on indices and matrices between them; `value` eliminates the bound ones and gives an array over the axes."""
-
-    def __init__(self, axes: tuple[Index, ...], bound: tuple[Index, ...]) -> None:
-        self.axes, self.bound = axes, bound
-        self.scope = (*axes, *bound)
-        self.scalars: list[Vector] = []
-        self.weights: dict[Index, list[Vector]] = {i: [] for i in self.scope}
-        self.edges: dict[tuple[Index, Index], list[Vector]] = {}
-
-    def add(self, f: sp.Expr) -> None:
-        """Enter one factor by the indices that it has."""
-        own = _indices_of(f, self.scope)
-        if not own:
-            self.scalars.append(_scalar(f))
-        elif len(own) == 1:
-            (i,) = own
-            if isinstance(f, sp.Pow) and f.exp == 2 and i in self.bound:
-                self.weights[i].extend([_factor(f.base, own)] * 2)  # Σ x_i² is xᵀx
-            else:
-                self.weights[i].append(_factor(f, own))
-        elif len(own) == 2:
-            if isinstance(f, Delta):
-                if {*f.args} != {*own}:
-                    raise _Unsayable("a delta between shifted indices")
-                self._connect(*own, Identity(own[0].size))
-            else:
-                self._connect(*own, _factor(f, own))
+def _enter(graph: Graph, f: sp.Expr) -> None:
+    """Enter one factor into the graph, by the indices that it has."""
+    own = _indices_of(f, graph.scope)
+    if not own:
+        graph.scalars.append(_scalar(f))
+    elif len(own) == 1:
+        (i,) = own
+        if isinstance(f, sp.Pow) and f.exp == 2 and i in graph.bound:
+            graph.weigh(i, _factor(f.base, own))  # Σ x_i² is xᵀx
+            graph.weigh(i, _factor(f.base, own))
         else:
-            raise _Unsayable("a factor with three indices")
-
-    def _connect(self, a: Index, b: Index, matrix: Vector) -> None:
-        """Enter a matrix with rows a and columns b."""
-        if self.scope.index(a) > self.scope.index(b):
-            a, b, matrix = b, a, _transposed(matrix)
-        self.edges.setdefault((a, b), []).append(matrix)
-
-    def _between(self, a: Index, b: Index) -> Vector:
-        """The matrix with rows a and columns b, taken out of the graph."""
-        found = self.edges.pop((a, b), None)
-        if found is not None:
-            return _one_matrix(found)
-        return _transposed(_one_matrix(self.edges.pop((b, a))))
-
-    def _neighbours(self, i: Index) -> list[Index]:
-        return [j for j in self.scope if (i, j) in self.edges or (j, i) in self.edges]
-
-    def _eliminate(self, i: Index) -> None:
-        """Sum over i: a scalar, a weight on its one neighbour, or a matrix between its two."""
-        around = self._neighbours(i)
-        weights = self.weights.pop(i)
-        if not around:
-            self.scalars.append(_closed(weights, i))
-        elif len(around) == 1:
-            matrix = self._between(around[0], i)
-            self.weights[around[0]].append(_applied(matrix, _times(weights) if weights else Ones(i.size)))
-        elif len(around) == 2:
-            a, b = around
-            left, right = self._between(a, i), self._between(i, b)
-            middle = [Diagonal(_times(weights))] if weights else []
-            self._connect(a, b, _chain([left, *middle, right]))
-        else:
-            raise _Unsayable("an index shared by three matrices")
-
-    def value(self) -> Vector:
-        """The array over the axes; scalar parts are left in `scalars`."""
-        rest = list(self.bound)
-        while rest:
-            chosen = min(reversed(rest), key=lambda i: len(self._neighbours(i)))
-            rest.remove(chosen)
-            self._eliminate(chosen)
-        if not self.axes:
-            return Scalar(sp.S.One)
-        vectors = [_times(self.weights[i]) if self.weights[i] else None for i in self.axes]
-        if len(self.axes) == 1:
-            return vectors[0] or Ones(self.axes[0].size)
-        (a, b), (left, right) = self.axes, vectors
-        if not self.edges:
-            return Outer(left or Ones(a.size), right or Ones(b.size))
-        matrix = self._between(a, b)
-        if isinstance(matrix, Identity):
-            kept = [v for v in vectors if v is not None]
-            return Diagonal(_times(kept)) if kept else matrix
-        return _chain([*([Diagonal(left)] if left else []), matrix, *([Diagonal(right)] if right else [])])
-
-
-def _one_matrix(found: list[Vector]) -> Vector:
-    """The elementwise product of matrices between the same two indices."""
-    if len(found) > 1 and any(isinstance(m, Identity) for m in found):
-        if all(isinstance(m, Identity) for m in found):
-            return found[0]
-        raise _Unsayable("the diagonal of a matrix")
-    return _times(found) if len(found) > 1 else found[0]
-
-
-def _transposed(matrix: Vector) -> Vector:
-    match matrix:
-        case Identity() | Diagonal():
-            return matrix
-        case Transpose(matrix=inner):
-            return inner
-        case Outer(left=left, right=right):
-            return Outer(right, left)
-        case Product(factors=factors):
-            return Product(tuple(_transposed(f) for f in reversed(factors)))
-        case Elementwise(factors=factors):
-            return _times([_transposed(f) for f in factors])
-        case Applied(function=function, argument=argument):
-            return Applied(function, _transposed(argument))
-        case Raised(base=base, exponent=exponent):
-            return Raised(_transposed(base), exponent)
-    return Transpose(matrix)
-
-
-def _chain(factors: Sequence[Vector]) -> Vector:
-    """A product of matrices; I is left out."""
-    flat: list[Vector] = []
-    for f in factors:
-        flat.extend(f.factors if isinstance(f, Product) else [] if isinstance(f, Identity) else [f])
-    return factors[0] if not flat else flat[0] if len(flat) == 1 else Product(tuple(flat))
-
-
-def _closed(weights: list[Vector], i: Index) -> Vector:
-    """The sum of a vector's elements: n, 1ᵀu or uᵀv."""
-    if not weights:
-        return Scalar(i.size)
-    if len(weights) == 1:
-        return Dot(Ones(i.size), weights[0])
-    # the more involved one stands at the right: aᵀ (M b)
-    weights = sorted(weights, key=_rank)
-    return Dot(weights[0], _times(weights[1:]))
-
-
-def _applied(matrix: Vector, vector: Vector) -> Vector:
-    return vector if isinstance(matrix, Identity) else _chain([matrix, vector])
+            graph.weigh(i, _factor(f, own))
+    elif len(own) == 2:
+        if isinstance(f, Delta) and {*f.args} != {*own}:
+            raise Unsayable("a delta between shifted indices")
+        graph.connect(*own, Identity(own[0].size) if isinstance(f, Delta) else _factor(f, own))
+    else:
+        raise Unsayable("a factor with three indices")
 
 
 def _scalar(f: sp.Expr) -> Vector:
@@ -413,4 +263,3 @@ def _scalar(f: sp.Expr) -> Vector:
     if isinstance(f, sp.Add):
         return _plus(f, ())
     return _product(f, ()) if isinstance(f, (IndexSum, sp.Mul)) else _fail("a scalar of another kind")
-

@@ -1,8 +1,8 @@
 """Vector notation: p − y, diag(p) − p pᵀ, p ⊙ (g − (gᵀp) 1), as a small tree of scalars, vectors and matrices.
 
-`vector_form` makes it from index form; here are its nodes and how they are written. Each node has one meaning in NumPy, so that
-a vector form can be evaluated and compared. A vector is a column; `ndim` is 0 for a scalar, 1 for a vector, 2 for a
-matrix, and more only for what is elementwise throughout.
+`vector_form` makes it from index form; here are its nodes and how they are written. Each node has one meaning in
+NumPy, so that a vector form can be evaluated and compared. A vector is a column; `ndim` is 0 for a scalar, 1 for a
+vector, 2 for a matrix, and more only for what is elementwise throughout.
 """
 
 from __future__ import annotations
@@ -185,8 +185,10 @@ class Largest:
     ndim = 0
 
 
-Vector: TypeAlias = ("Whole | Scalar | Ones | Identity | Plus | Scaled | Elementwise | Quotient | Applied | Raised | Dot | Outer | "
-                     "Product | Diagonal | Transpose | Largest")
+Vector: TypeAlias = (
+    "Whole | Scalar | Ones | Identity | Plus | Scaled | Elementwise | Quotient | Applied | Raised | Dot | Outer | "
+    "Product | Diagonal | Transpose | Largest"
+)
 
 
 def notation(v: Vector, letters: Letters) -> Node:
@@ -274,4 +276,3 @@ def _scaled(scalars: list[Node], array: Node) -> Node:
         sign, array = not sign, array.inner
     result: Node = Factors((*parts, array))
     return Minus(result) if sign else result
-

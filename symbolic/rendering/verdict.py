@@ -31,8 +31,14 @@ def plain(value: Any) -> Any:
 
 def counterexample_data(c: Counterexample) -> dict[str, Any]:
     """A counterexample as JSON data."""
-    return {"sizes": plain(c.sizes), "inputs": plain(c.inputs), "index": list(c.index), "left": c.left, "right": c.right,
-            "residual": c.residual}
+    return {
+        "sizes": plain(c.sizes),
+        "inputs": plain(c.inputs),
+        "index": list(c.index),
+        "left": c.left,
+        "right": c.right,
+        "residual": c.residual,
+    }
 
 
 def verdict_data(v: Verdict) -> dict[str, Any]:
@@ -40,9 +46,13 @@ def verdict_data(v: Verdict) -> dict[str, Any]:
     return {
         "verdict": v.verdict,
         "seconds": v.seconds,
-        "evidence": [{"kind": e.kind, "passed": e.passed, "detail": e.detail, "seconds": e.seconds} for e in v.evidence],
+        "evidence": [
+            {"kind": e.kind, "passed": e.passed, "detail": e.detail, "seconds": e.seconds} for e in v.evidence
+        ],
         "counterexample": None if v.counterexample is None else counterexample_data(v.counterexample),
-        "conditions": list(v.conditions), "notes": list(v.notes), "reason": v.reason,
+        "conditions": list(v.conditions),
+        "notes": list(v.notes),
+        "reason": v.reason,
     }
 
 

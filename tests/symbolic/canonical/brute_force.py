@@ -17,6 +17,7 @@ import mpmath
 import sympy as sp
 
 from lemmata.symbolic.language import nodes, operations
+from lemmata.symbolic.language.domains import domain
 from lemmata.symbolic.language.indices import Index
 
 CONTEXT = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.mp
@@ -35,10 +36,12 @@ class OutOfRange(NoValue):
 class Point:
     """Sizes by name, and values of tensors, drawn on first use from the tensor's domain.
 
-    `special` draws from few small values (0, ±1, ties), where false equalities like to show.
+    `special` draws from few small values (0, ±1, ties), where false equalities like to show. `assume` gives tensors another domain
+    than their declared one, by name: values that satisfy a hypothesis.
     """
 
-    def __init__(self, sizes: Mapping[str, int], seed: int, special: bool = False) -> None:
+    def __init__(self, sizes: Mapping[str, int], seed: int, special: bool = False, assume: Mapping[str, str] | None = None) -> None:
+        self.assume = {name: domain(d) for name, d in (assume or {}).items()}
         self.sizes = dict(sizes)
         self.seed = seed
         self.special = special
@@ -57,7 +60,7 @@ class Point:
 
 
 def _drawn(tensor: nodes.Tensor, at: tuple[int, ...], rng: random.Random, point: Point) -> float:
-    d = tensor.domain
+    d = point.assume.get(tensor.name, tensor.domain)
     if d.one_hot:
         last = integer(tensor.shape[-1], point)
         chosen = random.Random(f"{point.seed} {tensor.name} row {at[:-1]}").randrange(last)
@@ -305,12 +308,11 @@ def close(a: Any, b: Any, digits: int = 12) -> bool:
 
 
 def difference(left: sp.Expr, right: sp.Expr, points: Sequence[tuple[Mapping[str, int], int, bool]] = POINTS,
-               strict: bool = False) -> str | None:
+               strict: bool = False, assume: Mapping[str, str] | None = None) -> str | None:
     """Where two expressions differ, as text, or None. Points where one has no value are passed over, unless `strict`."""
     free = nodes.free_indices(sp.Tuple(left, right))
     for sizes, seed, special in points:
-        for n, (a, b) in enumerate(zip(values(left, Point(sizes, seed, special), free), values(right, Point(sizes, seed, special), free),
-                                       strict=True)):
+        for n, (a, b) in enumerate(zip(*(values(side, Point(sizes, seed, special, assume), free) for side in (left, right)), strict=True)):
             if a is None or b is None:
                 if strict and (a is None) != (b is None):
                     return f"sizes {dict(sizes)}, seed {seed}, special {special}, place {n}: {a} against {b}"

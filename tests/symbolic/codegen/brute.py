@@ -1,7 +1,7 @@
 """The judge of the generated code: index expressions evaluated by their meaning, one element at a time, with loops.
 
-Shares nothing with the package's code generation: numbers are mpmath's with any number of digits (so e^1000 is one), every index
-runs through its values in a Python loop.
+Shares nothing with the package's code generation: numbers are mpmath's with any number of digits (so e^1000 is one),
+every index runs through its values in a Python loop.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""SymPy's own lambdify on expressions with our nodes: 0, 1, 2 and 3 free indices, stable, and refused where it must be."""
+"""SymPy's own lambdify on expressions with our nodes: 0 to 3 free indices, stable, and refused where it must be."""
 
 import inspect
 import pickle

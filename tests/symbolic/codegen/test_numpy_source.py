@@ -151,9 +151,9 @@ def test_formula(shapes, domains, formula):
 # ---------------------------------------------------------------------------------------------- from nodes
 def nodes_cases():
     i, j, k, n, m = index("i", "K"), index("j", "K"), index("k", "K"), index("n", "N"), index("m", "N")
-    z, y, t = array("z", "N,K"), array("y", "N,K"), array("t", "N", "index<K")
+    z, t = array("z", "N,K"), array("t", "N", "index<K")
     x, W = array("x", "K"), array("W", "K,K")
-    Z, Y, T, X, M = (tensor_of(a) for a in (z, y, t, x, W))
+    Z, T, X, M = (tensor_of(a) for a in (z, t, x, W))
     p = v.softmax(z)
     P = p.body.tensor
     at = element
@@ -447,6 +447,11 @@ def test_looks_of_attention():
         "p = e / e.sum(axis=-1, keepdims=True)",
         "return p @ V",
     ]
+
+
+def test_looks_of_means():
+    assert body_of(golden("z=N,K", "mean(z**2, axis=0)")) == ["return (z**2).mean(axis=0)"]
+    assert body_of(golden("z=N,K", "mean(z)")) == ["return z.mean()"]
 
 
 def test_looks_of_masks_and_labels():

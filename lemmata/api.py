@@ -1,0 +1,90 @@
+"""The public functions: declare arrays, derive, prove, verify. `lemmata` itself gives these names when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .result import Result
+from .symbolic import calculus, codegen, rendering  # noqa: F401  (they register derivative, printers and code with the nodes)
+from .symbolic.derivations import gradients
+from .symbolic.derivations.model import Counterexample, Derivation, Evidence, Step, Verdict
+from .symbolic.derivations.tactics import partial
+from .symbolic.derivations.theorem import Claim, Theorem, derive, find_theorem, theorem, theorems
+from .symbolic.language.arrays import Array, ArrayLike, array, define
+from .symbolic.language.conversion import at_sizes, from_sympy, to_sympy
+from .symbolic.language.errors import LemmataError, ShapeError, UnsupportedError
+from .symbolic.language.formulas import read_equation, read_formula, read_hypothesis, read_shapes
+from .symbolic.language.hypotheses import Hypothesis, equal, nonzero, positive
+from .symbolic.language.indices import index
+from .symbolic.language.sizes import size
+from .symbolic.rendering import latex
+from .verification import verify_derivation, verify_theorem
+
+
+def gradient(value: Array, wrt: Array, given: Sequence[Hypothesis] = ()) -> Result:
+    """The gradient of a scalar by an array: derived step by step, to be proved when asked for its verdict.
+
+    >>> z, y = array("z", "K"), array("y", "K")
+    >>> from lemmata.symbolic.language import vocabulary as np
+    >>> gradient(-np.sum(y * np.log(np.softmax(z))), wrt=z, given=[equal(np.sum(y), 1)]).vector_form
+    'p − y'
+    """
+    return Result(gradients.gradient(value, wrt, given))
+
+
+def jacobian(value: Array, wrt: Array, given: Sequence[Hypothesis] = ()) -> Result:
+    """All partial derivatives, output indices first."""
+    return Result(gradients.jacobian(value, wrt, given))
+
+
+def hessian(value: Array, wrt: Array, given: Sequence[Hypothesis] = ()) -> Result:
+    """Second derivatives of a scalar."""
+    return Result(gradients.hessian(value, wrt, given))
+
+
+def vjp(value: Array, wrt: Array, cotangent: Array | None = None, given: Sequence[Hypothesis] = ()) -> Result:
+    """The vector-Jacobian product with a cotangent (`g` when none is given)."""
+    return Result(gradients.vjp(value, wrt, cotangent, given))
+
+
+def jvp(value: Array, wrt: Array, tangent: Array | None = None, given: Sequence[Hypothesis] = ()) -> Result:
+    """The Jacobian-vector product with a tangent (`v` when none is given)."""
+    return Result(gradients.jvp(value, wrt, tangent, given))
+
+
+def prove(left: ArrayLike, right: ArrayLike, given: Sequence[Hypothesis] = ()) -> Result:
+    """The claim left = right for every size, as a result whose verdict says whether it is proved or refuted."""
+    return Result(derive(Claim(left, right, by=[_nothing], given=given)))
+
+
+def _nothing(state: object) -> None:
+    """A claim is proved as it stands: no steps between its sides."""
+
+
+def lookup_theorem(name: str) -> Result:
+    """A registered theorem's derivation, with its verdict when asked for."""
+    found = find_theorem(name)
+    return Result(found.derivation(), found.claim().numpy)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """One line of `verify`: a theorem and its verdict."""
+
+    name: str
+    verdict: Verdict
+
+
+def verify(names: Sequence[str] = (), *, seed: int = 0) -> list[Verified]:
+    """Verify theorems (all of them without names), in the order of the registry."""
+    chosen = [find_theorem(n) for n in names] if names else list(theorems().values())
+    return [Verified(t.name, verify_theorem(t, seed=seed)) for t in chosen]
+
+
+__all__ = [
+    "Array", "Claim", "Counterexample", "Derivation", "Evidence", "Hypothesis", "LemmataError", "Result", "ShapeError", "Step", "Theorem",
+    "UnsupportedError", "Verdict", "array", "at_sizes", "define", "derive", "equal", "find_theorem", "from_sympy", "gradient", "hessian",
+    "index", "jacobian", "jvp", "latex", "lookup_theorem", "nonzero", "partial", "positive", "prove", "read_equation", "read_formula",
+    "read_hypothesis", "read_shapes", "size", "theorem", "theorems", "to_sympy", "verify", "verify_derivation", "verify_theorem", "vjp",
+]

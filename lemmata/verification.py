@@ -1,0 +1,280 @@
+"""Where the pillars meet: a derivation against hand-written NumPy and against finite differences.
+
+Everything is drawn from a seed that is printed with the evidence, at sizes that are different primes. The symbolic side enters
+only as the NumPy source generated from it; the numeric side only as functions of the numeric pillar.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from .numeric.comparison import compare
+from .numeric.differences import difference_hessian, difference_jacobian
+from .numeric.sampling import draw, draw_sizes, extreme_values, generator
+from .symbolic.codegen import compile_numpy
+from .symbolic.derivations.model import Derivation, Evidence, Verdict
+from .symbolic.derivations.replay import replay
+from .symbolic.derivations.theorem import NumericCheck, Theorem
+from .symbolic.language.errors import LemmataError
+from .symbolic.language.hypotheses import Hypothesis
+from .symbolic.language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor
+
+DRAWS = 3
+RTOL_VALUES, ATOL_VALUES = 1e-9, 1e-11
+RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-8
+
+Inputs = dict[str, np.ndarray]
+
+
+class NotDrawn(LemmataError):
+    """Inputs that satisfy the hypotheses could not be drawn."""
+
+
+def verify_theorem(theorem: Theorem, *, seed: int = 0, steps: bool = True) -> Verdict:
+    """The verdict on a theorem with all its evidence: both paths of the proof, then NumPy and differences.
+
+    A proof whose numbers disagree is not called proved: the verdict becomes "refuted", with the reason.
+    """
+    return verify_derivation(theorem.derivation(), theorem.claim().numpy, seed=seed, steps=steps)
+
+
+def verify_derivation(d: Derivation, check: NumericCheck | None = None, *, seed: int = 0, steps: bool = True) -> Verdict:
+    """The verdict on a derivation, with numeric evidence added to that of the replay."""
+    start = time.perf_counter()
+    verdict = replay(d, steps=steps, seed=seed)
+    if verdict.verdict not in ("proved", "supported"):
+        return verdict
+    numbers = numeric_evidence(d, check, seed=seed)
+    failed = [e for e in numbers if not e.passed]
+    return replace(verdict, verdict="refuted" if failed else verdict.verdict, evidence=(*verdict.evidence, *numbers),
+                   reason=f"{failed[0].kind}: {failed[0].detail}" if failed else verdict.reason,
+                   seconds=time.perf_counter() - start)
+
+
+def numeric_evidence(d: Derivation, check: NumericCheck | None = None, *, seed: int = 0) -> tuple[Evidence, ...]:
+    """Evidence of kind "numpy" and "differences" for a derivation."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            points = [draw_inputs(d, seed=seed, number=n) for n in range(DRAWS)]
+        except NotDrawn as error:
+            return (Evidence("numpy", True, f"not run: {error}"),) if check is None else (Evidence("numpy", False, str(error)),)
+        right = compile_numpy("right", d.right, d.indices, _arguments(d))
+        evidence = [_values(d, check, points, right, seed)]
+        if check is not None and check.reference is not None:
+            evidence.append(_extremes(d, check, right))
+        if d.left.has(PartialDerivative):
+            evidence.append(_differences(d, check, points, right, seed))
+        return tuple(evidence)
+
+
+# ---------------------------------------------------------------------- drawing
+def _arguments(d: Derivation) -> list[Tensor]:
+    return [t for t in d.tensors if not isinstance(t, DefinedTensor)]
+
+
+def draw_inputs(d: Derivation, *, seed: int, number: int) -> tuple[Inputs, dict[str, int]]:
+    """Seeded inputs for the declared arrays, in their domains and satisfying the hypotheses; and the sizes."""
+    rng = generator(seed, d.name, number)
+    symbols = sorted({s.name for t in _arguments(d) for n in t.shape for s in n.free_symbols}
+                     | {s.name for i in d.indices for s in i.size.free_symbols})
+    sizes = draw_sizes(symbols, rng, largest=7 if len(symbols) <= 4 else 19)
+    inputs: Inputs = {}
+    for t in _arguments(d):
+        shape = tuple(int(n.subs({s: sizes[s.name] for s in n.free_symbols})) for n in t.shape)
+        inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
+    for h in d.hypotheses:
+        if h.relation == "==":
+            _satisfy(h, inputs, sizes)
+    return inputs, sizes
+
+
+def _drawn_domain(t: Tensor, hypotheses: Sequence[Hypothesis]) -> str:
+    """The domain to draw from: a hypothesis x > 0 narrows a real array."""
+    for h in hypotheses:
+        whole = isinstance(h.left, Element) and h.left.tensor == t or h.left == t
+        if whole and h.right == 0 and t.domain.name == "real":
+            return {">": "positive", ">=": "positive", "!=": "nonzero"}.get(h.relation, "real")
+    return t.domain.name
+
+
+def _satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
+    """Make a drawn array satisfy Σ over some axes = number, by shifting it evenly along those axes."""
+    body, bound = h.left, []
+    while isinstance(body, IndexSum):
+        i, body = body.opened()
+        bound.append(i)
+    if not bound or not isinstance(body, Element) or not h.right.is_number:
+        raise NotDrawn(f"no inputs are drawn for the hypothesis {h}")
+    axes = tuple(n for n, i in enumerate(body.indices) if i in bound)
+    value = inputs[body.tensor.name]
+    if body.tensor.domain.rows_sum_to_one and h.right == 1 and axes == (value.ndim - 1,):
+        return
+    total = value.sum(axis=axes, keepdims=True)
+    count = int(np.prod([value.shape[a] for a in axes]))
+    inputs[body.tensor.name] = value / total if body.tensor.domain.positive else value + (float(h.right) - total) / count
+
+
+# ---------------------------------------------------------------------- values
+def _numeric(name: str) -> Callable[..., Any]:
+    module, _, function = name.rpartition(".")
+    return getattr(importlib.import_module(f"lemmata.numeric.{module}"), function)
+
+
+def _reference(check: NumericCheck, name: str, inputs: Inputs, arguments: Sequence[str], options: Mapping[str, Any]) -> np.ndarray:
+    function = _numeric(name)
+    given = {k: (float(inputs[v[1:]]) if isinstance(v, str) and v.startswith("$") else v) for k, v in options.items()}
+    return np.asarray(function(*(inputs[a] for a in arguments), **given), dtype=float)
+
+
+def _call(function: Callable[..., Any], d: Derivation, inputs: Inputs) -> np.ndarray:
+    return np.asarray(function(*(inputs[t.name] for t in _arguments(d))), dtype=float)
+
+
+def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
+            seed: int) -> Evidence:
+    """Generated NumPy of the right side against the hand-written reference, or against generated NumPy of the left side."""
+    began = time.perf_counter()
+    if check is not None and check.reference is not None:
+        what = f"hand-written numeric.{check.reference}"
+        other: Callable[[Inputs], np.ndarray] = lambda x: _reference(check, check.reference, x, check.arguments, check.options)  # type: ignore[arg-type]  # noqa: E731
+    elif not d.left.has(PartialDerivative):
+        left = compile_numpy("left", d.left, d.indices, _arguments(d))
+        what = "generated NumPy of the left side"
+        other = lambda x: _call(left, d, x)  # noqa: E731
+    else:
+        for inputs, _ in points:
+            value = _call(right, d, inputs)
+            if not np.all(np.isfinite(value)):
+                return Evidence("numpy", False, "the generated NumPy gives values that are not finite", time.perf_counter() - began)
+        return Evidence("numpy", True, f"generated NumPy runs and is finite at {len(points)} draws, seed {seed}", time.perf_counter() - began)
+    worst = 0.0
+    for inputs, sizes in points:
+        expected, actual = other(inputs), _call(right, d, inputs)
+        if expected.shape != actual.shape:
+            return Evidence("numpy", False, f"{what} has shape {expected.shape}, the generated NumPy {actual.shape}", time.perf_counter() - began)
+        result = compare(actual, expected, rtol=RTOL_VALUES, atol=ATOL_VALUES)
+        if not result:
+            return Evidence("numpy", False, f"against {what} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+        worst = max(worst, result.absolute_error)
+    return Evidence("numpy", True, f"generated NumPy agrees with {what} at {len(points)} draws "
+                    f"({'; '.join(_sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+
+
+def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> Evidence:
+    """Generated against hand-written NumPy at extreme values of each real array."""
+    began = time.perf_counter()
+    inputs, sizes = draw_inputs(d, seed=0, number=0)
+    tried = 0
+    for t in _arguments(d):
+        if t.domain.name != "real" or any(h.left.has(t) for h in d.hypotheses):
+            continue
+        for name, value in extreme_values("real", inputs[t.name].shape, sizes).items():
+            point = {**inputs, t.name: value}
+            try:
+                expected = _reference(check, check.reference, point, check.arguments, check.options)  # type: ignore[arg-type]
+            except (ValueError, ArithmeticError):
+                continue  # the reference refuses this input
+            if not np.all(np.isfinite(expected)):
+                continue
+            result = compare(_call(right, d, point), expected, rtol=1e-7, atol=1e-9)
+            tried += 1
+            if not result:
+                return Evidence("extreme", False, f"{t.name} at extreme values ({name}): {result}", time.perf_counter() - began)
+    return Evidence("extreme", True, f"generated and hand-written NumPy agree at {tried} extreme inputs", time.perf_counter() - began)
+
+
+# ---------------------------------------------------------------------- differences
+def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
+                 seed: int) -> Evidence:
+    """Richardson differences of the primal against the generated NumPy of the right side."""
+    began = time.perf_counter()
+    primal = _primal(d, check)
+    if primal is None:
+        return Evidence("differences", True, "not run: the left side is not one derivative of one primal", time.perf_counter() - began)
+    what, variable, function = primal
+    worst = 0.0
+    for inputs, sizes in points:
+        actual = _call(right, d, inputs)
+        difference = _difference_of(function, variable, inputs, actual.shape)
+        if difference is None:
+            return Evidence("differences", False, f"the primal {what} does not fit the right side of shape {actual.shape}", time.perf_counter() - began)
+        second_order = difference.ndim == 2 * inputs[variable].ndim and difference.ndim == actual.ndim and actual.ndim > 0 and d.left.count(PartialDerivative) > 1
+        result = compare(actual, difference, rtol=RTOL_DIFFERENCES * (100 if second_order else 1), atol=ATOL_DIFFERENCES * (100 if second_order else 1))
+        if not result:
+            return Evidence("differences", False, f"of {what} by {variable} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+        worst = max(worst, result.absolute_error)
+    return Evidence("differences", True, f"Richardson differences of {what} by {variable} agree at {len(points)} draws, seed {seed}, "
+                    f"largest error {worst:.1e}", time.perf_counter() - began)
+
+
+def _primal(d: Derivation, check: NumericCheck | None) -> tuple[str, str, Callable[[Inputs], np.ndarray]] | None:
+    """What to difference: the hand-written primal where the theorem names one, else the generated NumPy of the primal."""
+    derivatives = [n for n in sp.preorder_traversal(d.left) if isinstance(n, PartialDerivative)]
+    variable = derivatives[-1].variable
+    name = variable.tensor.name if isinstance(variable, Element) else variable.name
+    if check is not None and check.primal is not None:
+        arguments = check.primal_arguments if check.primal_arguments is not None else check.arguments
+        options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
+        return (f"hand-written numeric.{check.primal}", check.variable or name,
+                lambda x: _reference(check, check.primal, x, arguments, options))  # type: ignore[arg-type]
+    inner = derivatives[-1].expression
+    if isinstance(variable, Element) and isinstance(variable.tensor, DefinedTensor) or isinstance(variable, DefinedTensor):
+        return None
+    outer = d.left
+    while isinstance(outer, PartialDerivative):
+        outer = outer.expression
+    if outer is not inner and outer != inner:
+        return None  # a combination of derivatives
+    out = [i for i in d.indices if i in inner.free_symbols and i not in derivatives[-1].variable.free_symbols]
+    function = compile_numpy("primal", inner, out, _arguments(d))
+    return "the generated primal", name, lambda x: _call(function, d, x)
+
+
+def _accepts(name: str, options: Mapping[str, Any]) -> bool:
+    return set(options) <= set(inspect.signature(_numeric(name)).parameters)
+
+
+def _difference_of(function: Callable[[Inputs], np.ndarray], variable: str, inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray | None:
+    """The Jacobian by differences, contracted with a cotangent `g` or a tangent `v`, or the Hessian: whichever has the shape."""
+    x = inputs[variable]
+    primal = lambda value: function({**inputs, variable: value})  # noqa: E731
+    out = primal(x).shape
+    step = _step(x)
+    if out + x.shape == shape:
+        return difference_jacobian(primal, x, step=step)
+    if out == () and x.shape + x.shape == shape:
+        return difference_hessian(primal, x)
+    if out == shape and x.shape == shape and "v" not in inputs and "g" not in inputs:  # elementwise: the diagonal
+        ones = np.ones_like(x)
+        from .numeric.differences import difference_jvp
+
+        return difference_jvp(primal, x, ones, step=step)
+    if x.shape == shape and "g" in inputs and inputs["g"].shape == out:
+        return np.tensordot(inputs["g"], difference_jacobian(primal, x, step=step), axes=len(out))
+    if out == shape and "v" in inputs and inputs["v"].shape == x.shape:
+        return np.tensordot(difference_jacobian(primal, x, step=step), inputs["v"], axes=x.ndim)
+    if shape == () and out == () and "v" in inputs and inputs["v"].shape == x.shape:
+        hessian = difference_hessian(primal, x)
+        v = inputs["v"]
+        return np.tensordot(np.tensordot(v, hessian, axes=v.ndim), v, axes=v.ndim)
+    return None
+
+
+def _step(x: np.ndarray) -> float | None:
+    """A smaller step where an entry is so near 0 that the default would cross it or lose digits at a pole."""
+    nearest = float(np.min(np.abs(x))) if x.size else 1.0
+    return min(6e-3, 0.02 * nearest) if nearest < 0.3 else None
+
+
+def _sizes_text(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in sizes.items()) or "scalar"

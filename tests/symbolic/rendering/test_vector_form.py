@@ -1,0 +1,252 @@
+"""Vector forms are evaluated by NumPy and compared with the index form at pairwise different sizes; where there is
+none, None.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from lemmata.symbolic.language import nodes
+from lemmata.symbolic.language import vocabulary as v
+from lemmata.symbolic.language.arrays import Array, array, tensor_of
+from lemmata.symbolic.language.indices import Index, index
+from lemmata.symbolic.language.nodes import DefinedTensor, Delta, Element, Indicator
+from lemmata.symbolic.rendering import vectors as w
+from lemmata.symbolic.rendering.vector_form import vector_form, vector_text
+
+SIZES = {"K": 4, "n": 3, "m": 5, "d": 2, "c": 7, "e": 6, "B": 8}
+VALUES = {"N": 9.0, "a": 0.7}
+
+
+def sizes(e: Any) -> int:
+    return int(sp.sympify(e).subs({s: SIZES[s.name] for s in e.free_symbols}))
+
+
+class Data:
+    """Random positive arrays by name, seeded by the name's letters; definitions are evaluated."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Any] = {}
+
+    def __call__(self, tensor: nodes.Tensor) -> Any:
+        if tensor not in self.known:
+            shape = tuple(sizes(n) for n in tensor.shape)
+            if isinstance(tensor, DefinedTensor):
+                grid = np.empty(shape)
+                for at in np.ndindex(*shape):
+                    grid[at] = by_index(tensor.body, dict(zip(tensor.parameters, at, strict=True)), self)
+                self.known[tensor] = grid
+            else:
+                seed = sum(ord(c) * 31**n for n, c in enumerate(tensor.name))
+                self.known[tensor] = (
+                    np.random.default_rng(seed).uniform(0.2, 1.5, shape) if shape else VALUES[tensor.name]
+                )
+        return self.known[tensor]
+
+
+def by_index(e: Any, at: dict[Index, int], data: Data) -> float:
+    """The value of an index expression, by loops."""
+    if isinstance(e, Index):
+        return at[e]
+    if isinstance(e, nodes.Tensor):
+        return float(data(e))
+    if isinstance(e, sp.Number):
+        return float(e)
+    if isinstance(e, sp.Symbol):
+        return SIZES[e.name]
+    if isinstance(e, Element):
+        return float(data(e.tensor)[tuple(int(by_index(i, at, data)) for i in e.indices)])
+    if isinstance(e, (nodes.IndexSum, nodes.IndexMax)):
+        parts = [by_index(e.body, at | {e.bound: n}, data) for n in range(sizes(e.bound.size))]
+        return math.fsum(parts) if isinstance(e, nodes.IndexSum) else max(parts)
+    args = [by_index(a, at, data) for a in e.args]
+    if isinstance(e, Delta):
+        return float(args[0] == args[1])
+    if isinstance(e, sp.Add):
+        return math.fsum(args)
+    if isinstance(e, sp.Mul):
+        return math.prod(args)
+    if isinstance(e, sp.Pow):
+        return args[0] ** args[1]
+    return float(nodes.sp.N(e.func(*args)) if e.func in (sp.exp, sp.log) else 1 / (1 + math.exp(-args[0])))
+
+
+def by_numpy(form: w.Vector, data: Data) -> Any:
+    """The value of a vector form; one line a node, each NumPy's own operation."""
+
+    def value(x: w.Vector) -> Any:
+        return by_numpy(x, data)
+
+    functions: dict[str, Callable[[Any], Any]] = {
+        "exp": np.exp,
+        "log": np.log,
+        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    }
+    match form:
+        case w.Whole(tensor=t):
+            return data(t)
+        case w.Scalar(expression=e):
+            return by_index(e, {}, data)
+        case w.Ones(size=n):
+            return np.ones(sizes(n))
+        case w.Identity(size=n):
+            return np.eye(sizes(n))
+        case w.Plus(terms=terms):
+            values = [(-1) ** negative * value(t) for negative, t in terms]
+            assert len({np.shape(x) for x in values}) == 1, "terms of different shapes"
+            return sum(values)
+        case w.Scaled(scalars=scalars, array=a):
+            assert all(np.ndim(value(s)) == 0 for s in scalars)
+            return math.prod(value(s) for s in scalars) * value(a)
+        case w.Elementwise(factors=factors):
+            values = [value(f) for f in factors]
+            assert len({np.shape(x) for x in values}) == 1, "factors of different shapes"
+            return np.prod(np.array(values), axis=0)
+        case w.Quotient(above=a, below=b):
+            assert np.shape(value(a)) == np.shape(value(b))
+            return value(a) / value(b)
+        case w.Applied(function=f, argument=a):
+            return functions[f.__name__](value(a))
+        case w.Raised(base=b, exponent=e):
+            return value(b) ** by_index(e, {}, data)
+        case w.Dot(left=a, right=b):
+            assert np.ndim(value(a)) == np.ndim(value(b)) == 1
+            return value(a) @ value(b)
+        case w.Outer(left=a, right=b):
+            return np.outer(value(a), value(b))
+        case w.Product(factors=factors):
+            values = [value(f) for f in factors]
+            assert all(x.ndim == 2 for x in values[:-1])
+            result = values[0]
+            for x in values[1:]:
+                result = result @ x
+            return result
+        case w.Diagonal(vector=a):
+            return np.diag(value(a))
+        case w.Transpose(matrix=a):
+            return value(a).T
+        case w.Largest(array=a):
+            return np.max(value(a))
+    raise AssertionError(form)
+
+
+z, y, g = array("z", "K"), array("y", "K"), array("g", "K")
+p = v.softmax(z)
+P, dO, V = array("P", "n,m"), array("dO", "n,d"), array("V", "m,d")
+X, W, dY, x, b, u = (
+    array("X", "n,c"),
+    array("W", "c,e"),
+    array("dY", "n,e"),
+    array("x", "c"),
+    array("b", "e"),
+    array("u", "n"),
+)
+M, a, N = array("M", "K,K"), array("a", ""), array("N", "")
+dP = dO @ V.T
+i, j = M.indices
+
+CASES: dict[str, tuple[Array, str]] = {
+    "ce gradient": (p - y, "p − y"),
+    "ce gradient, any y": (p * v.sum(y) - y, "(1ᵀ y) p − y"),
+    "ce": (-v.sum(y * v.log(p)), "−yᵀ log(p)"),
+    "by probabilities": (-y / p, "−y ⊘ p"),
+    "jacobian": (v.diag(p) - v.outer(p, p), "diag(p) − p pᵀ"),
+    "jacobian, factored": (Array((i, j), p.element(i) * (Delta(i, j) - p.element(j))), "diag(p) − p pᵀ"),
+    "vjp": (p * (g - v.sum(g * p)), "p ⊙ (g − (gᵀ p) 1)"),
+    "matrix vector": (X @ x, "X x"),
+    "quadratic": (v.sum(z * (M @ z)), "zᵀ M z"),
+    "three matrices": (M @ M @ z, "M M z"),
+    "weights": (X.T @ dY, "Xᵀ dY"),
+    "bias": (v.sum(dY, axis=0), "dYᵀ 1"),
+    "affine": (X @ W + b, "X W + 1 bᵀ"),
+    "attention dP": (dP, "dO Vᵀ"),
+    "attention dS": (P * (dP - v.sum(P * dP, axis=1, keepdims=True)), "P ⊙ (dO Vᵀ − (P ⊙ (dO Vᵀ)) 1 1ᵀ)"),
+    "row sums by a cycle": (v.einsum("nm,md,nd->n", P, V, dO), "(dO ⊙ (P V)) 1"),
+    "chain": (v.einsum("nc,nd,md->cm", X, dO, V), "Xᵀ dO Vᵀ"),
+    "weighted chain": (v.einsum("nc,nd,n->cd", X, dO, u), "Xᵀ diag(u) dO"),
+    "bilinear": ((X @ x) @ u, "uᵀ X x"),
+    "rows scaled": (X * u[:, None], "diag(u) X"),
+    "rows normalised": (X / v.sum(X, axis=1, keepdims=True), "diag(1 ⊘ (X 1)) X"),
+    "column means": (v.mean(X, axis=0), "(1/n) Xᵀ 1"),
+    "norm": (v.sqrt(v.sum(z**2)), "√(zᵀ z)"),
+    "frobenius": (v.sum(X * X), "1ᵀ X^⊙2 1"),
+    "softmax, written out": (v.exp(z) / v.sum(v.exp(z)), "exp(z)/(1ᵀ exp(z))"),
+    "logsumexp": (v.logsumexp(z), "log(1ᵀ exp(z))"),
+    "shifted": (z - v.max(z), "z − max(z) 1"),
+    "identity": (v.eye("K"), "I"),
+    "powers": (y * z**3 + 1, "1 + y ⊙ z^⊙3"),
+    "scaled": ((p - y) / N, "(1/N) (p − y)"),
+    "sigmoid": (v.sigmoid(z) - y, "σ(z) − y"),
+    "variance": (v.sum(p * (g - v.sum(p * g)) ** 2), "pᵀ ((g − (gᵀ p) 1) ⊙ (g − (gᵀ p) 1))"),
+    "two sums": (v.sum(z) * v.sum(y) + 1, "1 + 1ᵀ y 1ᵀ z"),
+    "three axes, elementwise": (array("T", "B,n,d") * 2 - array("S", "B,n,d"), "2T − S"),
+    "a column repeated": (Array((i, j), M.body - p.element(j)), "M − 1 pᵀ"),
+    "transpose of a function": (Array((i, j), sp.exp(Element(tensor_of(M), j, i))), "exp(Mᵀ)"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_vector_form_has_the_value_of_the_index_form(name: str) -> None:
+    given, shown = CASES[name]
+    form = vector_form(given.body, given.indices)
+    assert form is not None
+    data = Data()
+    want = np.empty([sizes(n) for n in given.shape])
+    for at in np.ndindex(*want.shape):
+        want[at] = by_index(given.body, dict(zip(given.indices, at, strict=True)), data)
+    got = by_numpy(form, data)
+    assert np.shape(got) == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+    assert vector_text(form) == shown
+
+
+@pytest.mark.parametrize("name", ["ce gradient", "weights", "vjp", "chain", "attention dS"])
+def test_a_wrong_vector_form_is_seen(name: str) -> None:
+    """The check has teeth: scaled by 1 + 9e-4, or with the axes of a square matrix exchanged, the values differ."""
+    given, _ = CASES[name]
+    form = vector_form(given.body * (1 + sp.Rational(9, 10**4)), given.indices)
+    right = vector_form(given.body, given.indices)
+    assert form is not None
+    assert right is not None
+    data = Data()
+    assert not np.allclose(by_numpy(form, data), by_numpy(right, data), rtol=1e-6)
+
+
+def test_transposes_are_not_confused() -> None:
+    product = M @ array("A", "K,K")
+    form = vector_form(product.body, product.indices)
+    turned = vector_form(product.body, product.indices[::-1])
+    assert vector_text(form) == "M A"
+    assert vector_text(turned) == "Aᵀ Mᵀ"
+
+
+k, n, t = index("k", "K"), index("n", "n"), array("t", "n", "index<K")
+T = array("T", "B,n,d")
+
+
+@pytest.mark.parametrize(
+    ("expression", "axes"),
+    [
+        (Element(tensor_of(M), k, k), (k,)),  # a diagonal
+        (Indicator(sp.Ge(z.element(k), 0)), (k,)),
+        (Element(tensor_of(z), t.element(n)), (n,)),  # a gather
+        (Element(tensor_of(z), k + 1), (k,)),  # a shift
+        ((T @ V.T).body, (T @ V.T).indices),  # three axes that interact
+        (v.einsum("ij,jk,ik,kl->il", M, M, M, M).body, v.einsum("ij,jk,ik,kl->il", M, M, M, M).indices),
+        (z.element(k) ** k, (k,)),
+        (nodes.PartialDerivative(p.element(k), z.element(k)), (k,)),
+    ],
+)
+def test_what_cannot_be_said_is_none(expression: sp.Expr, axes: tuple[Index, ...]) -> None:
+    form = vector_form(expression, axes)
+    if form is not None:  # a form that is found must still be right
+        data = Data()
+        want = np.empty([sizes(a.size) for a in axes])
+        for at in np.ndindex(*want.shape):
+            want[at] = by_index(expression, dict(zip(axes, at, strict=True)), data)
+        np.testing.assert_allclose(by_numpy(form, data), want, rtol=1e-12)
+        assert "IndexSum" in str(type(expression)) or len(axes) == 2
