@@ -26,7 +26,7 @@ from .symbolic.derivations.replay import replay
 from .symbolic.derivations.theorem import NumericCheck, Theorem
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.hypotheses import Hypothesis
-from .symbolic.language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor
+from .symbolic.language.nodes import Binder, DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, free_indices
 
 DRAWS = 3
 RTOL_VALUES, ATOL_VALUES = 1e-9, 1e-11
@@ -132,7 +132,7 @@ def _numeric(name: str) -> Callable[..., Any]:
 
 def _reference(check: NumericCheck, name: str, inputs: Inputs, arguments: Sequence[str], options: Mapping[str, Any]) -> np.ndarray:
     function = _numeric(name)
-    given = {k: (float(inputs[v[1:]]) if isinstance(v, str) and v.startswith("$") else v) for k, v in options.items()}
+    given = {k: (inputs[v.lstrip("$")] if isinstance(v, str) and v.lstrip("$") in inputs else v) for k, v in options.items()}
     return np.asarray(function(*(inputs[a] for a in arguments), **given), dtype=float)
 
 
@@ -196,48 +196,85 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
 # ---------------------------------------------------------------------- differences
 def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
                  seed: int) -> Evidence:
-    """Richardson differences of the primal against the generated NumPy of the right side."""
+    """The left side, its derivatives taken by Richardson differences, against the generated NumPy of the right side."""
     began = time.perf_counter()
-    primal = _primal(d, check)
-    if primal is None:
-        return Evidence("differences", True, "not run: the left side is not one derivative of one primal", time.perf_counter() - began)
-    what, variable, function = primal
     worst = 0.0
+    try:
+        what, left = _left_by_differences(d, check)
+    except NotDrawn as error:
+        return Evidence("differences", True, f"not run: {error}", time.perf_counter() - began)
+    second = 100 if d.left.count(PartialDerivative) > 1 else 1
     for inputs, sizes in points:
         actual = _call(right, d, inputs)
-        difference = _difference_of(function, variable, inputs, actual.shape)
+        difference = left(inputs, actual.shape)
         if difference is None:
-            return Evidence("differences", False, f"the primal {what} does not fit the right side of shape {actual.shape}", time.perf_counter() - began)
-        second_order = difference.ndim == 2 * inputs[variable].ndim and difference.ndim == actual.ndim and actual.ndim > 0 and d.left.count(PartialDerivative) > 1
-        result = compare(actual, difference, rtol=RTOL_DIFFERENCES * (100 if second_order else 1), atol=ATOL_DIFFERENCES * (100 if second_order else 1))
+            return Evidence("differences", False, f"{what} does not fit the right side of shape {actual.shape}", time.perf_counter() - began)
+        result = compare(actual, difference, rtol=RTOL_DIFFERENCES * second, atol=ATOL_DIFFERENCES * second)
         if not result:
-            return Evidence("differences", False, f"of {what} by {variable} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+            return Evidence("differences", False, f"of {what} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
         worst = max(worst, result.absolute_error)
-    return Evidence("differences", True, f"Richardson differences of {what} by {variable} agree at {len(points)} draws, seed {seed}, "
+    return Evidence("differences", True, f"Richardson differences of {what} agree at {len(points)} draws, seed {seed}, "
                     f"largest error {worst:.1e}", time.perf_counter() - began)
 
 
-def _primal(d: Derivation, check: NumericCheck | None) -> tuple[str, str, Callable[[Inputs], np.ndarray]] | None:
-    """What to difference: the hand-written primal where the theorem names one, else the generated NumPy of the primal."""
-    derivatives = [n for n in sp.preorder_traversal(d.left) if isinstance(n, PartialDerivative)]
-    variable = derivatives[-1].variable
-    name = variable.tensor.name if isinstance(variable, Element) else variable.name
+LeftSide = Callable[[Inputs, tuple[int, ...]], "np.ndarray | None"]
+
+
+def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str, LeftSide]:
+    """How the left side is computed: from the hand-written primal where the theorem names one, else from generated primals."""
     if check is not None and check.primal is not None:
+        derivatives = [n for n in sp.preorder_traversal(d.left) if isinstance(n, PartialDerivative)]
+        variable = derivatives[-1].variable
+        name = check.variable or (variable.tensor.name if isinstance(variable, Element) else variable.name)
         arguments = check.primal_arguments if check.primal_arguments is not None else check.arguments
         options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
-        return (f"hand-written numeric.{check.primal}", check.variable or name,
-                lambda x: _reference(check, check.primal, x, arguments, options))  # type: ignore[arg-type]
-    inner = derivatives[-1].expression
-    if isinstance(variable, Element) and isinstance(variable.tensor, DefinedTensor) or isinstance(variable, DefinedTensor):
-        return None
-    outer = d.left
-    while isinstance(outer, PartialDerivative):
-        outer = outer.expression
-    if outer is not inner and outer != inner:
-        return None  # a combination of derivatives
-    out = [i for i in d.indices if i in inner.free_symbols and i not in derivatives[-1].variable.free_symbols]
-    function = compile_numpy("primal", inner, out, _arguments(d))
-    return "the generated primal", name, lambda x: _call(function, d, x)
+        primal = lambda x: _reference(check, check.primal, x, arguments, options)  # type: ignore[arg-type]  # noqa: E731
+        return (f"hand-written numeric.{check.primal} by {name}", lambda x, shape: _difference_of(primal, name, x, shape))
+    holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
+    body = _with_holes(d.left, d, holes)
+    left = compile_numpy("left", body, d.indices, [*_arguments(d), *(t for t, _ in holes)])
+
+    def evaluate(inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray:
+        values = [inputs[t.name] for t in _arguments(d)] + [hole(inputs) for _, hole in holes]
+        return np.asarray(left(*values), dtype=float)
+
+    return "the generated primal", evaluate
+
+
+def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]]) -> Any:
+    """The expression with an array in place of each derivative; the array is computed by differences."""
+    if isinstance(node, PartialDerivative):
+        variable, inner = node.variable, node.expression
+        tensor = variable.tensor if isinstance(variable, Element) else variable
+        if isinstance(tensor, DefinedTensor):
+            raise NotDrawn(f"the derivative is by the named intermediate {tensor.name}")
+        at = variable.indices if isinstance(variable, Element) else ()
+        order = 1
+        while isinstance(inner, PartialDerivative):
+            again = inner.variable
+            if order > 1 or (again.tensor if isinstance(again, Element) else again) != tensor:
+                raise NotDrawn("a mixed or third derivative is not taken by differences")
+            at = (*(again.indices if isinstance(again, Element) else ()), *at)
+            inner, order = inner.expression, order + 1
+        out = free_indices(inner)
+        if order == 2 and out:
+            raise NotDrawn("second derivatives by differences are for scalars")
+        hole = Tensor(f"difference_{len(holes)}", (*(i.size for i in out), *(tensor.shape * order)))
+        function = compile_numpy("primal", inner, out, _arguments(d))
+
+        def value(inputs: Inputs) -> np.ndarray:
+            x = inputs[tensor.name]
+            primal = lambda v: _call(function, d, {**inputs, tensor.name: v})  # noqa: E731
+            return difference_hessian(primal, x) if order == 2 else difference_jacobian(primal, x, step=_step(x))
+
+        holes.append((hole, value))
+        return Element(hole, *out, *at) if hole.shape else hole
+    if isinstance(node, Binder):
+        fresh, body = node.opened()
+        return type(node)(_with_holes(body, d, holes), fresh, *node.args[2:])
+    if not node.args:
+        return node
+    return node.func(*(_with_holes(a, d, holes) for a in node.args))
 
 
 def _accepts(name: str, options: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from flint import fmpq
 
 from .context import Context
-from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, negative, of_atom, scale, subtract
+from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, merge, negative, of_atom, scale, subtract
 
 
 def atom_sign(ctx: Context, a: Atom) -> str:
@@ -131,6 +131,19 @@ def poly_sign(ctx: Context, p: Poly) -> str:
         return "+"
     if _nonnegative_at_ends(ctx, p, 0):
         return "0+"
+    return _sign_over_common_denominator(ctx, p)
+
+
+def _sign_over_common_denominator(ctx: Context, p: Poly) -> str:
+    """1 - 1/(1 + e^x) is positive because (1 + e^x) - 1 is: times a positive denominator the sign is the same."""
+    from . import algebra
+
+    for m in p.terms:
+        for a, e in m:
+            if a.kind == "base" and e < 0 and poly_sign(ctx, a.data[0]) == "+":
+                least = min(k for n in p.terms for b, k in n if b is a)
+                cleared = add(*(algebra.of_factors(ctx, merge(n, ((a, -least),)), c) for n, c in p.terms.items()))
+                return poly_sign(ctx, cleared)
     return "?"
 
 

@@ -107,6 +107,7 @@ _DERIVATIVE: dict[str, Callable[[Field, Any, Any], Any]] = {
     "atanh": lambda f, x, fx: f.invert(f.one - x * x),
     "erf": lambda f, x, fx: f.constant(fmpq(2)) * f.root(f.named("pi"), fmpq(-1, 2)) * f.function("exp", -(x * x)),
     "loggamma": lambda f, x, fx: f.function("digamma", x),
+    "digamma": lambda f, x, fx: f.function("trigamma", x),
 }
 
 

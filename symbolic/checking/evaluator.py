@@ -27,7 +27,7 @@ from ..language.nodes import (
     PartialDerivative,
     Tensor,
 )
-from ..language.operations import BY_FUNCTION
+from ..language.operations import BY_FUNCTION, digamma, trigamma
 from ..language.sizes import Size
 from .conditions import truth
 from .fields import Closure, Undefined, at, rational
@@ -62,7 +62,8 @@ PRIMITIVE: dict[Any, str] = {
     sp.atanh: "atanh",
     sp.erf: "erf",
     sp.loggamma: "loggamma",
-    sp.digamma: "digamma",
+    digamma: "digamma",
+    trigamma: "trigamma",
 }
 _CONSTANT: dict[Any, str] = {sp.pi: "pi", sp.E: "e", sp.oo: "oo", sp.S.NegativeInfinity: "-oo"}
 _serial = itertools.count()

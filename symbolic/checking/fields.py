@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 import sympy as sp
-from flint import arb, fmpq, fmpz
+from flint import acb, arb, fmpq, fmpz
 
 from ..language.errors import UnsupportedError
 from ..language.nodes import DefinedTensor, Tensor
@@ -172,6 +172,7 @@ _BALL: dict[str, Callable[[arb], arb]] = {
     "atanh": arb.atanh,
     "erf": arb.erf,
     "digamma": arb.digamma,
+    "trigamma": lambda x: acb(x).polygamma(acb(1)).real,
     "loggamma": arb.lgamma,
 }
 # Where a function is defined, as (low, high); None is no bound.
@@ -182,8 +183,10 @@ _BALL_DOMAIN: dict[str, tuple[int | None, int | None]] = {
     "acosh": (1, None),
     "atanh": (-1, 1),
     "loggamma": (0, None),
+    "digamma": (0, None),
+    "trigamma": (0, None),
 }
-_OPEN = frozenset({"log", "atanh", "loggamma"})
+_OPEN = frozenset({"log", "atanh", "loggamma", "digamma", "trigamma"})
 
 
 class BallField(Field):

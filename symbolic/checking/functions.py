@@ -61,4 +61,5 @@ FUNCTIONS: dict[str, Function] = {
     "erf": lambda f, x: f.opaque("erf", x, odd=True),
     "loggamma": lambda f, x: f.opaque("loggamma", x, odd=False),
     "digamma": lambda f, x: f.opaque("digamma", x, odd=False),
+    "trigamma": lambda f, x: f.opaque("trigamma", x, odd=False),
 }

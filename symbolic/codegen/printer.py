@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..language.errors import UnsupportedError
+from ..language.errors import ShapeError, UnsupportedError
 from ..language.indices import Index
 from ..language.nodes import HOOKS, IndexNode, Tensor, free_indices, tensors
 from ..language.operations import OPERATIONS
@@ -35,7 +35,10 @@ def numpycode(node: IndexNode, printer: Any) -> str:
         for i in free:
             if i.place is not None and i.place.array and i.size == size:
                 return f"{i.place.array}.shape[{i.place.axis}]"
-        return size_code(size, {t: t.name for t in arguments}, size_name)
+        try:
+            return size_code(size, {t: t.name for t in arguments}, size_name)
+        except ShapeError:
+            return size.name  # a symbol among the arguments, or Python says that the name is not defined
 
     def helper(full: str) -> str:
         module, _, function = full.rpartition(".")

@@ -21,8 +21,8 @@ from ..language.indices import Index
 from ..language.nodes import Binder, DefinedTensor, Element, Indicator, PartialDerivative, tensors, unfold as unfold_definitions
 from ..language.operations import BY_FUNCTION, OPERATIONS
 from .combining import combine_exponentials
-from .folding import fold as fold_definition
-from .folding import use_equation
+from ..calculus.folding import fold as fold_definition
+from ..calculus.folding import use_equation
 from .model import Step
 
 Tactic = Callable[["State"], None]

@@ -33,7 +33,8 @@ class NumericCheck:
     """The hand-written NumPy behind a theorem, by name in the numeric pillar (``"softmax.softmax_jacobian"``).
 
     `reference` computes the right side; `primal` is the function whose differences give the left side when that is a
-    derivative. `arguments` are the tensors passed, in order; `options` are further keyword arguments.
+    derivative. `arguments` are the tensors passed, in order; `options` are further keyword arguments; one
+    that names an array of the theorem passes that array.
     """
 
     reference: str | None = None

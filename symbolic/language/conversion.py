@@ -117,7 +117,8 @@ def to_sympy(expression: sp.Expr) -> sp.Expr:
     def visit(node: Any) -> Any:
         if isinstance(node, Index):
             if node not in letters:
-                letters[node] = sp.Symbol(node.name, integer=True, nonnegative=True)
+                twice = any(s.name == node.name for s in letters.values())  # two free indices may share a letter
+                letters[node] = fresh() if twice else sp.Symbol(node.name, integer=True, nonnegative=True)
             return letters[node]
         if isinstance(node, (IndexSum, IndexProduct)):
             own, body = node.opened()

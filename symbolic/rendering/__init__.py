@@ -9,11 +9,15 @@ from __future__ import annotations
 import sympy as sp
 
 from ..language import nodes as _nodes
+from .derivation import derivation_latex, derivation_markdown, derivation_tex, derivation_text, repr_latex
 from .latex import write as _write_latex
 from .layout import layout
 from .letters import Letters
+from .serialise import derivation_from_json, derivation_to_json
 from .source import SourceError, source_latex
 from .text import write as _write_text
+from .vector_form import vector_form, vector_latex, vector_text
+from .verdict import verdict_data, verdict_markdown, verdict_text
 
 
 def latex(expression: sp.Basic, letters: Letters | None = None, ranges: bool = False) -> str:
@@ -43,4 +47,24 @@ def text(expression: sp.Basic, letters: Letters | None = None) -> str:
 _nodes.HOOKS["latex"] = latex
 _nodes.HOOKS["text"] = text
 
-__all__ = ["Letters", "SourceError", "latex", "layout", "source_latex", "text"]
+__all__ = [
+    "Letters",
+    "SourceError",
+    "derivation_from_json",
+    "derivation_latex",
+    "derivation_markdown",
+    "derivation_tex",
+    "derivation_text",
+    "derivation_to_json",
+    "latex",
+    "layout",
+    "repr_latex",
+    "source_latex",
+    "text",
+    "vector_form",
+    "vector_latex",
+    "vector_text",
+    "verdict_data",
+    "verdict_markdown",
+    "verdict_text",
+]

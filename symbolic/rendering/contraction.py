@@ -9,6 +9,7 @@ together has no vector notation. `vector_form` reads expressions into this graph
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sympy as sp
 
@@ -42,7 +43,7 @@ class Unsayable(Exception):
 
 def _rank(v: Vector) -> tuple[int, str]:
     """The order of factors: whole arrays, functions of them, products, sums."""
-    order = (
+    order: tuple[Any, ...] = (
         Ones,
         Whole,
         Transpose,

@@ -15,7 +15,7 @@ from .document import PHASE_WORDS, Document, Line, document
 from .latex import SIGNS as LATEX_SIGNS
 from .latex import write as write_latex
 from .lines import broken
-from .prose import breakable, escaped
+from .prose import breakable, escaped, sentences, space
 from .text import write as write_text
 from .tree import Node, Relation
 
@@ -49,11 +49,10 @@ def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
     if shown.vector is not None:
         out += ["", "  In vector form:", "  " + _vector(shown.vector, write_text)]
     out += [""] if shown.notes or shown.uses or shown.source else []
-    out += [f"  note: {n}" for n in shown.notes]
-    if shown.uses:
-        out.append(f"  uses: {', '.join(shown.uses)}")
-    if shown.source:
-        out.append(f"  source: {shown.source}")
+    rows = [*(("note", n) for n in shown.notes), ("uses", ", ".join(shown.uses)), ("source", shown.source)]
+    for label, content in rows:
+        if content:
+            out += textwrap.wrap(f"{label}: {content}", _TEXT_WIDTH + 8, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(out) + "\n"
 
 
@@ -62,7 +61,8 @@ def _declared_text(shown: Document) -> str:
     for name, sizes, entries in shown.declared:
         shape = " × ".join(write_text(n) for n in sizes)
         power = "" if not sizes else f"^{shape}" if len(shape) == 1 else f"^({shape})"
-        parts.append(f"{write_text(name)} ∈ ℝ{power}" + (f" [{entries}]" if entries else ""))
+        where, _, words = space(entries)
+        parts.append(f"{write_text(name)} ∈ {where}{power}" + (f" [{words}]" if words else ""))
     return ", ".join(parts)
 
 
@@ -73,7 +73,7 @@ def _hypothesis_text(relation: Node, letters: Sequence[Node]) -> str:
 def _reason(line: Line, detail: Detail, rule: type[str] | None = str) -> str:
     if detail == "brief" or not (line.rules or line.reasons):
         return ""
-    why = " ".join(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
     return f"[{', '.join(line.rules)}] {why}".strip() if line.rules else why
 
 
@@ -200,7 +200,7 @@ def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2
 def _reason_markdown(line: Line, detail: Detail) -> str:
     if detail == "brief" or not (line.rules or line.reasons):
         return ""
-    why = " ".join(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
     return why + (f" ({', '.join(f'`{r}`' for r in line.rules)})" if line.rules else "")
 
 
@@ -220,7 +220,8 @@ def _declared_latex(shown: Document) -> str:
     parts = []
     for name, sizes, entries in shown.declared:
         power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
-        parts.append(rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({entries})" if entries else ""))
+        _, where, words = space(entries)
+        parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))
     return ", ".join(parts)
 
 
@@ -242,13 +243,7 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     if shown.title != shown.name:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     if shown.declared:
-        parts = []
-        for name, sizes, entries in shown.declared:
-            power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
-            parts.append(
-                rf"${write_latex(name)} \in \mathbf{{R}}{power}$" + (f" ({escaped(entries)})" if entries else "")
-            )
-        out.append(f"\nGiven {', '.join(parts)}.")
+        out.append(f"\nGiven {_declared_latex(shown)}.")
     if shown.definitions:
         out.append("\\begin{align*}\n" + " \\\\\n".join(_definition_rows(shown)) + "\n\\end{align*}")
     if shown.hypotheses:
@@ -256,7 +251,7 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     chain: list[str] = []
     for lines, line in _chain_rows(shown):
         if line is not None and chain and detail != "brief" and (line.rules or line.reasons):
-            why = escaped(" ".join(line.reasons) or PHASE_WORDS.get(line.phase, ""))
+            why = escaped(sentences(line.reasons) or PHASE_WORDS.get(line.phase, ""))
             rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in line.rules)
             chain.append(rf"\intertext{{{why}{f' ({rules})' if rules else ''}}}")
         chain += [x + r" \\" for x in lines]

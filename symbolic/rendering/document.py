@@ -37,6 +37,7 @@ PHASE_WORDS = {
 }
 # The name of a scalar that is differentiated and has none; the first that nothing else is called.
 _SCALARS = ("L", "E", "J", "ell", "F")
+_LONGEST_UNNAMED = 12
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
     if name is not None and isinstance(left, Partial):
         assert isinstance(d.left, PartialDerivative)
         named.append(Relation(name, ":=", left.inner))
-        whole, left = left, Partial(name, left.variable)
+        whole, left = left, Partial(name, left.variables)
         if detail != "brief":
             lines = [Line(whole, (), ("Insert the definition of " + name.text + ".",), "unfold"), *lines]
     definitions: list[Node] = []
@@ -120,9 +121,12 @@ def _hypothesis(h: Hypothesis, letters: Letters) -> tuple[Node, tuple[Node, ...]
 
 def _scalar_name(left: sp.Expr, letters: Letters) -> Name | None:
     """A name for a scalar expression that is differentiated without having one."""
-    if not isinstance(left, PartialDerivative) or isinstance(left.expression, (Element, sp.Symbol, PartialDerivative)):
+    inner = left
+    while isinstance(inner, PartialDerivative):
+        inner = inner.expression
+    if inner is left or isinstance(inner, (Element, sp.Symbol)) or free_indices(inner):
         return None
-    if free_indices(left.expression):
+    if len(as_text(layout(inner, letters))) <= _LONGEST_UNNAMED:
         return None
     return next((written(n) for n in _SCALARS if not letters.is_taken(written(n).text)), None)
 
@@ -135,7 +139,7 @@ def merged(steps: Sequence[Step]) -> list[Step]:
         rules = s.rules or (s.rule,)
         if result and result[-1].phase == s.phase:
             last = result[-1]
-            why = last.why if s.why in last.why else f"{last.why} {s.why}".strip()
+            why = "\n".join(w for w in (last.why, s.why) if w)
             result[-1] = Step(last.before, s.after, last.rule, why, s.phase, (*last.rules, *rules))
         else:
             result.append(Step(s.before, s.after, s.rule, s.why, s.phase, rules))
@@ -155,7 +159,7 @@ def _lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
         rules = tuple(dict.fromkeys(s.rules or (s.rule,)))
         if detail == "normal" and as_text(after) == as_text(before) and lines:
             continue  # only the order of terms changed, which the page does not show
-        lines.append(Line(after, rules, (s.why,) if s.why else (), s.phase))
+        lines.append(Line(after, rules, tuple(s.why.splitlines()), s.phase))
         shown = as_text(after)
     right = layout(d.right, letters)
     if as_text(right) != shown or not lines:
@@ -183,8 +187,9 @@ def _vector_left(left: sp.Expr, indices: tuple[Index, ...], name: Name | None, l
             and inner.variable.tensor == by.tensor
         ):
             scalar = inner.expression
-            if (*inner.variable.indices, *by.indices) == indices and isinstance(scalar, sp.Symbol):
-                return _gradient(letters.name(scalar), z, order=2)
+            named = name or (letters.name(scalar) if isinstance(scalar, sp.Symbol) else None)
+            if {(*inner.variable.indices, *by.indices), (*by.indices, *inner.variable.indices)} & {indices} and named:
+                return _gradient(named, z, order=2)  # the Hessian is symmetric
             return None
         if by.indices == indices and (name is not None or isinstance(inner, sp.Symbol)):
             return _gradient(name or letters.name(inner), z)

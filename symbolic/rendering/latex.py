@@ -26,6 +26,7 @@ from .tree import (
     Subscripted,
     Terms,
     Transposed,
+    ends_open,
     tall,
 )
 
@@ -73,7 +74,8 @@ class _Writer:
                 return self._product(factors, script)
             case Fraction(above=a, below=b):
                 if script:
-                    return f"{self._at(a, 'numerator', True)}/{self._at(b, 'denominator', True)}"
+                    over = rf"\left({self.write(a, True)}\right)" if ends_open(a) else self._at(a, "numerator", True)
+                    return f"{over}/{self._at(b, 'denominator', True)}"
                 return rf"\frac{{{self.write(a)}}}{{{self.write(b)}}}"
             case Power(base=base, exponent=exponent):
                 return f"{self._at(base, 'base', script)}^{{{self.write(exponent, True)}}}"
@@ -100,15 +102,21 @@ class _Writer:
                 return sign.join(
                     rf"\left({self.write(p)}\right)" if p.kind == "logic" else self.write(p) for p in parts
                 )
-            case Partial(inner=inner, variable=variable):
+            case Partial(inner=inner, variables=variables):
+                order = "" if len(variables) == 1 else f"^{{{len(variables)}}}"
+                by = r" \, ".join(rf"\partial {self.write(x)}" for x in variables)
+                if order and len(set(variables)) == 1:
+                    first = variables[0]
+                    power = f"{self._at(first, 'base', script)}{order}"
+                    by = rf"\partial {power}"
                 if node.kind == "partial_atom":
-                    return rf"\frac{{\partial {self.write(inner)}}}{{\partial {self.write(variable)}}}"
-                return rf"\frac{{\partial}}{{\partial {self.write(variable)}}}\left({self.write(inner)}\right)"
+                    return rf"\frac{{\partial{order} {self.write(inner)}}}{{{by}}}"
+                return rf"\frac{{\partial{order}}}{{{by}}}\left({self.write(inner)}\right)"
             case ArgMax(letter=letter, body=body):
                 return rf"\arg\max_{{{letter.latex}}} {self._at(body, 'body', script)}"
             case Fenced(fence=fence, inner=inner):
-                left, right = _FENCES[fence]
-                return f"{left} {self.write(inner)} {right}"
+                opening, closing = _FENCES[fence]
+                return f"{opening} {self.write(inner)} {closing}"
             case Transposed(inner=inner):
                 return self._at(inner, "base", script) + r"^{\top}"
         raise TypeError(f"no LaTeX for {type(node).__name__}")

@@ -51,6 +51,8 @@ from .tree import (
     Root,
     Subscripted,
     Terms,
+    children,
+    ends_open,
 )
 
 _BARE = frozenset({"log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arcsin", "arccos"})
@@ -100,7 +102,11 @@ class _Layout:
         if isinstance(e, Indicator):
             return Bracket(self.node(e.condition, scope))
         if isinstance(e, PartialDerivative):
-            return Partial(self.node(e.expression, scope), self.node(e.variable, scope))
+            variables, inner = [e.variable], e.expression
+            while isinstance(inner, PartialDerivative):
+                variables.append(inner.variable)
+                inner = inner.expression
+            return Partial(self.node(inner, scope), tuple(self.node(x, scope) for x in variables))
         if isinstance(e, (sp.Function, sp.Max, sp.Min)) and not isinstance(e, sp.Piecewise):
             return self._call(e, scope)
         if isinstance(e, sp.core.relational.Relational) and type(e) in _SIGNS:
@@ -155,7 +161,7 @@ class _Layout:
             elif isinstance(a, sp.Symbol) and a.name in TRAILING:
                 rank = 4
             else:
-                rank = 2 if _ends_open(magnitude) else 1
+                rank = 2 if ends_open(magnitude) else 1
             text = as_text(magnitude)
             rows.append(((negative, rank, -len(text) if arithmetic else len(text), text), negative, magnitude))
         rows.sort(key=lambda row: row[0])
@@ -200,11 +206,11 @@ class _Layout:
     def _fraction(self, coefficient: sp.Rational, above: list[Node], below: list[Node]) -> Node:
         if is_decimal(coefficient):
             above, coefficient = [numeral(coefficient), *above], sp.S.One
-        over = [Numeral(str(coefficient.p))] if coefficient.p != 1 else []
-        under = [Numeral(str(coefficient.q))] if coefficient.q != 1 else []
+        over: list[Node] = [Numeral(str(coefficient.p))] if coefficient.p != 1 else []
+        under: list[Node] = [Numeral(str(coefficient.q))] if coefficient.q != 1 else []
         partials = [a for a in above if isinstance(a, Partial)]
         if partials and (under or below):  # a derivative stands after the fraction, not small inside it
-            rest = [a for a in above if not isinstance(a, Partial)]
+            rest: list[Node] = [a for a in above if not isinstance(a, Partial)]
             return product([self._fraction(coefficient, rest, below), *partials])
         if not under and not below:
             return product([*over, *above]) if over or above else Numeral("1")
@@ -212,7 +218,7 @@ class _Layout:
         constant = [b for b in below if not _has_subscripts(b)]
         if (
             above
-            and (_ends_open(above[-1]) or (isinstance(above[-1], Terms) and not over and len(above) == 1))
+            and (ends_open(above[-1]) or (isinstance(above[-1], Terms) and not over and len(above) == 1))
             and (under or constant)
             and len(constant) == len(below)
         ):
@@ -246,8 +252,8 @@ class _Layout:
         if e.func in _FENCES:
             return Fenced(_FENCES[e.func], arguments[0])  # type: ignore[arg-type]
         if isinstance(e, (sp.Max, sp.Min)):
-            name = "max" if isinstance(e, sp.Max) else "min"
-            return Call(Name(rf"\{name}", name), tuple(sorted(arguments, key=as_text)))
+            which = "max" if isinstance(e, sp.Max) else "min"
+            return Call(Name(rf"\{which}", which), tuple(sorted(arguments, key=as_text)))
         if isinstance(e, sp.Mod):
             return Call(Name(r"\operatorname{mod}", "mod"), arguments)
         name, bare = call_name(e.func, self.letters)
@@ -269,16 +275,7 @@ def _is_difference(exponent: sp.Expr) -> bool:
     return bool(exponent.is_Add)
 
 
-def _ends_open(node: Node) -> bool:
-    """Whether the notation ends with a big operator, which would swallow what follows."""
-    if isinstance(node, Factors):
-        return _ends_open(node.factors[-1])
-    return isinstance(node, Big) or (isinstance(node, Minus) and _ends_open(node.inner))
-
-
 def _has_subscripts(node: Node) -> bool:
-    from .tree import children
-
     return isinstance(node, (Subscripted, Big)) or any(_has_subscripts(c) for c in children(node))
 
 
@@ -299,8 +296,8 @@ def _factor_rank(node: Node) -> int:
             return 4
         case KroneckerDelta() | Bracket():
             return 4
-        case Call() | Fenced():
-            return 7 if node.kind == "bare_call" else 5
+        case Call() | Fenced():  # log(1 - p) would seem to swallow a factor in parentheses after it
+            return 7 if isinstance(node, Call) and node.bare else 5
         case Terms():
             return 6
         case Partial():
@@ -319,28 +316,24 @@ def _ordered(factors: list[Node]) -> list[Node]:
 def _chained(elements: list[Node]) -> list[Node]:
     """Elements in the order of a matrix product, X_nj W_jc, where their indices make a chain."""
 
-    def ends(node: Node) -> tuple[str, str] | None:
-        if isinstance(node, Subscripted) and len(node.indices) > 1:
-            return as_text(node.indices[-2]), as_text(node.indices[-1])
-        return (as_text(node.indices[0]),) * 2 if isinstance(node, Subscripted) and node.indices else None
+    def ends(node: Node) -> tuple[str, str]:
+        indices = node.indices if isinstance(node, Subscripted) else ()
+        shown = [as_text(i) for i in indices[-2:]] or [""]
+        return shown[0], shown[-1]
+
+    def follows(f: Node, g: Node) -> bool:
+        first, last = ends(g)
+        return f is not g and first != last == ends(f)[0]
 
     rest, result = list(elements), []
     while rest:
-        lasts = {id(f): ends(f) for f in rest}
-        heads = [
-            f
-            for f in rest
-            if lasts[id(f)]
-            and not any(
-                g is not f and lasts[id(g)] and len(g.indices) > 1 and lasts[id(g)][1] == lasts[id(f)][0] for g in rest
-            )
-        ]
-        chosen = (heads or rest)[0]
+        heads = [f for f in rest if ends(f)[0] and not any(follows(f, g) for g in rest)]
+        chosen: Node | None = (heads or rest)[0]
         while chosen is not None:
-            rest = [f for f in rest if f is not chosen]
+            end = ends(chosen)[1]
             result.append(chosen)
-            end = lasts[id(chosen)]
-            chosen = next((f for f in rest if end and lasts[id(f)] and lasts[id(f)][0] == end[1]), None)
+            rest = [f for f in rest if f is not chosen]
+            chosen = next((f for f in rest if end and ends(f)[0] == end), None)
     return result
 
 

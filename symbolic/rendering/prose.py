@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 
 def escaped(text: str) -> str:
@@ -121,3 +122,43 @@ for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
 def breakable(name: str) -> str:
     """A rule's name in typewriter type that may be broken at its underscores."""
     return escaped(name).replace(r"\_", r"\_\allowbreak{}")
+
+
+def sentences(reasons: Iterable[str]) -> str:
+    """The reasons of a line as prose: whole sentences as they are, clauses as one sentence, each once.
+
+    >>> sentences(["the derivative is linear; a constant leaves it", "the derivative is linear", "Divide by p."])
+    'The derivative is linear; a constant leaves it. Divide by p.'
+    """
+    result: list[str] = []
+    clauses: list[str] = []
+
+    def close() -> None:
+        if clauses:
+            text = "; ".join(dict.fromkeys(clauses))
+            # a formula or a name at the beginning stays as it is
+            result.append((text[0].upper() + text[1:] if re.match(r"[a-z]{2,}[ ,-]|a ", text) else text) + ".")
+            clauses.clear()
+
+    for reason in reasons:
+        if reason.endswith("."):
+            close()
+            result.append(reason)
+        else:
+            clauses.extend(reason.split("; "))
+    close()
+    return " ".join(dict.fromkeys(result))
+
+
+def space(entries: str) -> tuple[str, str, str]:
+    """Where entries lie, by the name of their domain: in text, in LaTeX, and in words where there is no short notation.
+
+    >>> space("index<K")[0], space("(0,1)")[0], space("simplex")
+    ('{0, …, K−1}', '(0,1)', ('ℝ', '\\\\mathbf{R}', 'simplex'))
+    """
+    match = re.fullmatch(r"(?:repeated_)?index<([A-Za-z])", entries)
+    if match:
+        return f"{{0, …, {match[1]}−1}}", rf"\{{0, \ldots, {match[1]}-1\}}", ""
+    if re.fullmatch(r"[(\[]-?[\d.]+,-?[\d.]+[)\]]", entries):
+        return entries, entries, ""
+    return "ℝ", r"\mathbf{R}", entries

@@ -282,7 +282,7 @@ def derivation_from_json(text: str | dict[str, Any], indices: Sequence[Index] | 
                 Step(read(s["before"]), read(s["after"]), s["rule"], s["why"], s["phase"], tuple(s["rules"]))
                 for s in data["steps"]
             ),
-            definitions=tuple(read.tensors[n] for n in data["definitions"]),  # type: ignore[misc]
+            definitions=tuple(read.tensors[n] for n in data["definitions"]),
             hypotheses=tuple(
                 Hypothesis(h["relation"], read(h["left"]), read(h["right"]), tuple(map(read, h["indices"])))
                 for h in data["hypotheses"]

@@ -180,7 +180,7 @@ def _codegen(checker: Reading, signature: bool) -> Any:
                     return 2.5 if isinstance(e.op, ast.Mult) else 3
                 case ast.BinOp(op=ast.Pow() | ast.Div()):
                     return 3.5
-                case ast.Constant(value=value) if value < 0 or not isinstance(value, int):
+                case ast.Constant(value=float()):
                     return 3
             return 4
 

@@ -247,11 +247,11 @@ class Reading:
             case ast.BinOp(left=left, right=right):
                 return self.is_scalar(left) and self.is_scalar(right)
             case ast.Call(args=args):
-                name, module = called(e)
+                function, module = called(e)
                 return (
                     not self.arrays
                     or module == "math"
-                    or name in SUMS
+                    or function in SUMS
                     or (bool(args) and all(map(self.is_scalar, args)))
                 )
         return not self.arrays

@@ -25,6 +25,7 @@ from .tree import (
     Subscripted,
     Terms,
     Transposed,
+    ends_open,
 )
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -57,7 +58,8 @@ def write(node: Node, tight: bool = False) -> str:
             return _product(factors, tight)
         case Fraction(above=a, below=b):
             under = write(b, tight) if isinstance(b, Big) else _at(b, "denominator", tight)
-            return f"{_at(a, 'numerator', tight)}/{under}"
+            over = f"({write(a, tight)})" if ends_open(a) else _at(a, "numerator", tight)
+            return f"{over}/{under}"
         case Power(base=base, exponent=exponent):
             low = _at(base, "base", tight)
             if isinstance(exponent, Numeral) and exponent.digits.isdigit():
@@ -83,10 +85,14 @@ def write(node: Node, tight: bool = False) -> str:
             return f"not ({write(part)})"
         case Logic(operator=operator, parts=parts):
             return _LOGIC[operator].join(f"({write(p)})" if p.kind == "logic" else write(p) for p in parts)
-        case Partial(inner=inner, variable=variable):
+        case Partial(inner=inner, variables=variables):
+            order = "" if len(variables) == 1 else str(len(variables)).translate(_SUPERSCRIPTS)
+            same = len(set(variables)) == 1 and order
+            by = f"∂{write(variables[0])}{order}" if same else " ".join(f"∂{write(x)}" for x in variables)
+            by = f"({by})" if " " in by else by
             if node.kind == "partial_atom":
-                return f"∂{write(inner)}/∂{write(variable)}"
-            return f"∂/∂{write(variable)} ({write(inner)})"
+                return f"∂{order}{write(inner)}/{by}"
+            return f"∂{order}/{by} ({write(inner)})"
         case ArgMax(letter=letter, body=body):
             return f"argmax{below((letter,))} {_at(body, 'body', tight)}"
         case Fenced(fence=fence, inner=inner):
@@ -106,6 +112,11 @@ def below(indices: tuple[Node, ...]) -> str:
     if len(written) == 1 and (written[0].isdigit() or (isinstance(indices[0], Name) and not indices[0].subscripted)):
         return "_" + written[0]
     return "_{" + ",".join(written) + "}"
+
+
+def _joins(node: Node) -> bool:
+    """Whether a numeral may stand right before it: 2i, but 2 pos and 2·1."""
+    return isinstance(node, Name) and not node.long and not node.text[0].isdigit()
 
 
 def starts_with_numeral(node: Node) -> bool:
@@ -128,7 +139,7 @@ def _product(factors: tuple[Node, ...], tight: bool) -> str:
             parts.append(_at(factor, "last_factor" if last else "factor", tight))
     joined = parts[0]
     for n in range(1, len(parts)):
-        if isinstance(factors[n - 1], Numeral) and isinstance(factors[n], Name) and not factors[n].long:
+        if isinstance(factors[n - 1], Numeral) and _joins(factors[n]):
             joined += parts[n]
         else:
             joined += ("·" if tight or starts_with_numeral(factors[n]) else " ") + parts[n]

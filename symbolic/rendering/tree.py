@@ -166,10 +166,13 @@ class Logic:
 
 @dataclass(frozen=True)
 class Partial:
-    """A derivative not carried out: ∂a/∂x for a single letter a, else ∂/∂x (a)."""
+    """A derivative not carried out: ∂a/∂x for a single letter a, else ∂/∂x (a); of higher order by several variables.
+
+    The variable by which is differentiated first stands last, as in ∂²a/∂y ∂x.
+    """
 
     inner: Node
-    variable: Node
+    variables: tuple[Node, ...]
 
     @property
     def kind(self) -> str:
@@ -218,14 +221,26 @@ def children(node: Node) -> tuple[Node, ...]:
             return tuple(t for _, t in terms)
         case Fraction(above=a, below=b) | Power(base=a, exponent=b) | KroneckerDelta(left=a, right=b):
             return (a, b)
-        case Relation(left=a, right=b) | Partial(inner=a, variable=b):
+        case Relation(left=a, right=b):
             return (a, b)
+        case Partial(inner=a, variables=parts):
+            return (a, *parts)
         case Minus(inner=a) | Root(inner=a) | Exponential(inner=a) | Fenced(inner=a) | Transposed(inner=a):
             return (a,)
         case Big(body=a) | Bracket(condition=a) | ArgMax(body=a):
             return (a,)
         case _:
             return ()
+
+
+def ends_open(node: Node) -> bool:
+    """Whether the notation ends with a big operator, which would swallow what follows."""
+    match node:
+        case Factors(factors=(*_, last), join=""):
+            return ends_open(last)
+        case Minus(inner=inner):
+            return ends_open(inner)
+    return isinstance(node, (Big, ArgMax))
 
 
 def tall(node: Node) -> bool:

@@ -175,11 +175,21 @@ def _one(axes: tuple[Index, ...]) -> Vector:
 
 
 def _with_scalars(scalars: Sequence[Vector], array: Vector) -> Vector:
-    kept = [s for s in scalars if s != Scalar(sp.S.One)]
+    """Scalars times an array; those that are plain expressions become one."""
     if isinstance(array, Scaled):
-        kept, array = [*kept, *array.scalars], array.array
+        scalars, array = [*scalars, *array.scalars], array.array
     if array.ndim == 0:
-        return times([*kept, array])
+        return times([*(s for s in scalars if s != Scalar(sp.S.One)), array])
+    plain: sp.Expr = sp.S.One
+    kept: list[Vector] = []
+    for s in scalars:
+        if isinstance(s, Scalar):
+            plain *= s.expression
+        elif isinstance(s, Quotient) and isinstance(s.above, Scalar) and isinstance(s.below, Scalar):
+            plain *= s.above.expression / s.below.expression
+        else:
+            kept.append(s)
+    kept = [Scalar(plain), *kept] if plain != 1 else kept
     return Scaled(tuple(kept), array) if kept else array
 
 

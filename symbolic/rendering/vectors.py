@@ -213,6 +213,8 @@ def notation(v: Vector, letters: Letters) -> Node:
                 if len(shown) == 1:
                     return Minus(shown[0][1]) if shown[0][0] else shown[0][1]
                 return Terms(tuple(sorted(shown, key=lambda t: t[0])))
+            case Scaled(scalars=scalars) if Scalar(sp.S.Zero) in scalars:
+                return Name(r"\mathbf{0}", "0")
             case Scaled(scalars=scalars, array=array):
                 over = [s.below for s in scalars if isinstance(s, Quotient) and s.above == Scalar(sp.S.One)]
                 if over and isinstance(array, (Whole, Applied, Raised)):

@@ -114,9 +114,7 @@ def second_deriv_sigmoid() -> Claim:
         partial(partial(s, x), x),
         s * (1 - s) * (1 - 2 * s),
         by=[to(partial(s * (1 - s), x), "deriv_sigmoid", "derivative of the sigmoid"), differentiate()],
-        numpy=NumericCheck(
-            "activations.sigmoid_second_derivative", primal="activations.sigmoid_derivative", arguments=("x",)
-        ),
+        numpy=NumericCheck("activations.sigmoid_second_derivative", arguments=("x",)),
     )
 
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 from ..derivations.tactics import Tactic, contract, hypotheses, partial, split_logs, to, unfold
 from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
-from ..language.arrays import Array, array, as_array, define
+from ..language.arrays import Array, ArrayLike, array, as_array, define
 from ..language.hypotheses import Hypothesis, equal, nonzero
 
 _PRML = "Bishop, Pattern Recognition and Machine Learning (2006)"
 _GBC = "Goodfellow, Bengio, Courville, Deep Learning (2016)"
 _SZEGEDY = "Szegedy et al., Rethinking the Inception Architecture (2016), section 7"
+_BOYD = "Boyd, Vandenberghe, Convex Optimization (2004), section 3.1.5"
 _BY_LOGITS = "Derivative by the logits z, through p = softmax(z); by the probabilities it is −y/p."
-_ROW_BY_ROW = "the loss of row n depends on row n of Z alone"
 _GRADIENT, _LOSS = "cross_entropy.cross_entropy_gradient", "cross_entropy.cross_entropy"
 
 
@@ -44,7 +44,7 @@ def _sums_to_one(y: Array) -> Hypothesis:
 
 
 def _gradient_check(*arguments: str, **options: object) -> NumericCheck:
-    """The gradient by the logits in NumPy, and the loss whose differences it has; an option may name an array ($w)."""
+    """The gradient by the logits in NumPy, and the loss whose differences it has; an option may name an array."""
     return NumericCheck(_GRADIENT, primal=_LOSS, arguments=arguments, options=options, primal_options=options)
 
 
@@ -55,9 +55,7 @@ def _at_label(values: Array, labels: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- one row
-@theorem(
-    topic="cross-entropy", title="Derivative of cross-entropy by the probabilities", source=f"{_GBC}, section 3.13"
-)
+@theorem(topic="cross-entropy", title="Gradient of cross-entropy by the probabilities", source=f"{_GBC}, section 3.13")
 def deriv_cross_entropy_of_probabilities() -> Claim:
     p, y = array("p", "K", domain="positive"), array("y", "K")
     return Claim(
@@ -73,7 +71,7 @@ def deriv_cross_entropy_of_probabilities() -> Claim:
 
 
 @theorem(
-    topic="cross-entropy", title="Gradient of softmax cross-entropy for any labels", source=f"{_PRML}, section 4.3.4"
+    topic="cross-entropy", title="Gradient of cross-entropy for labels of any sum", source=f"{_PRML}, section 4.3.4"
 )
 def deriv_cross_entropy_softmax_unnormalized() -> Claim:
     z, y, p = _soft()
@@ -145,9 +143,7 @@ def deriv_cross_entropy_softmax_mean() -> Claim:
             contract(),
             hypotheses(),
         ],
-        notes=[
-            "By the logits; softmax along the classes (last axis), mean over the N rows: the factor is 1/N, not 1/(NK)."
-        ],
+        notes=["By the logits; softmax along the classes (last axis), mean over the N rows: 1/N, not 1/(NK)."],
         numpy=_gradient_check("Z", "Y"),
     )
 
@@ -165,10 +161,11 @@ def deriv_cross_entropy_hard_label_mean() -> Claim:
     )
 
 
-def _row_by_row(gradient: Array, cited: str) -> Tactic:
-    """∂/∂Z of the mean over rows, where each row's gradient is known: (1/N) Σ_n δ_ni gradient_nk."""
+def _row_by_row(gradient: Array, cited: str, count: ArrayLike | None = None) -> Tactic:
+    """∂/∂Z of a mean over rows, where each row's gradient is known: Σ_n δ_ni gradient_nk, over the count (N)."""
     n = gradient.shape[0]
-    return to(lm.einsum("ni,nk->ik", lm.eye(n), gradient) / n, cited, _ROW_BY_ROW)
+    mean = lm.einsum("ni,nk->ik", lm.eye(n), gradient) / (n if count is None else count)
+    return to(mean, cited, "the loss of row n depends on row n of Z alone")
 
 
 # ---------------------------------------------------------------------- label smoothing
@@ -247,7 +244,7 @@ def deriv_cross_entropy_smooth_labels() -> Claim:
             to(p * lm.sum(q) - q, "deriv_cross_entropy_softmax_unnormalized", "the gradient for any labels, here q"),
             to(p - q, "sum_smooth_labels", "Σ_k q_k = 1"),
         ],
-        numpy=_gradient_check("z", "y", label_smoothing="$eps"),
+        numpy=_gradient_check("z", "y", label_smoothing="eps"),
     )
 
 
@@ -264,7 +261,7 @@ def deriv_cross_entropy_smooth_labels_others() -> Claim:
             to(p * lm.sum(q) - q, "deriv_cross_entropy_softmax_unnormalized", "the gradient for any labels, here q"),
             to(p - q, "sum_smooth_labels_others", "Σ_k q_k = 1"),
         ],
-        numpy=_gradient_check("z", "y", label_smoothing="$eps", smoothing_variant="others"),
+        numpy=_gradient_check("z", "y", label_smoothing="eps", smoothing_variant="others"),
     )
 
 
@@ -276,9 +273,10 @@ def cross_entropy_smooth_labels() -> Claim:
     return Claim(
         _loss(_uniform(y, eps), p),
         (1 - eps) * _loss(y, p) + eps * uniform,
+        given=[_sums_to_one(y)],
         notes=[_UNIFORM],
         by=[unfold("q")],
-        numpy=NumericCheck(_LOSS, arguments=("z", "y"), options={"label_smoothing": "$eps"}),
+        numpy=NumericCheck(_LOSS, arguments=("z", "y"), options={"label_smoothing": "eps"}),
     )
 
 
@@ -294,14 +292,8 @@ def deriv_cross_entropy_class_weights() -> Claim:
         partial(_loss(w * y, p), z),
         p * lm.sum(w * y) - w * y,
         notes=[_WEIGHTS, _BY_LOGITS],
-        by=[
-            to(
-                p * lm.sum(w * y) - w * y,
-                "deriv_cross_entropy_softmax_unnormalized",
-                "the gradient for any labels, here w_k y_k, whose sum is not 1",
-            )
-        ],
-        numpy=_gradient_check("z", "y", class_weights="$w", reduction="sum"),
+        by=[to(p * lm.sum(w * y) - w * y, "deriv_cross_entropy_softmax_unnormalized", "the labels here are w_k y_k")],
+        numpy=_gradient_check("z", "y", class_weights="w", reduction="sum"),
     )
 
 
@@ -316,7 +308,7 @@ def deriv_cross_entropy_class_weights_hard_label() -> Claim:
             to(_at_label(w, c) * (p - lm.one_hot(c, "K")), "deriv_cross_entropy_hard_label", "the unweighted gradient"),
         ],
         notes=[_WEIGHTS, _BY_LOGITS],
-        numpy=_gradient_check("z", "c", class_weights="$w", reduction="sum"),
+        numpy=_gradient_check("z", "c", class_weights="w", reduction="sum"),
     )
 
 
@@ -329,16 +321,9 @@ def deriv_cross_entropy_class_weights_mean() -> Claim:
     return Claim(
         partial(-lm.sum(w_t * lm.log(_at_label(p, t))) / lm.sum(w_t), z),
         rows / lm.sum(w_t),
-        by=[
-            to(
-                lm.einsum("ni,nk->ik", lm.eye(z.shape[0]), rows) / lm.sum(w_t),
-                "deriv_cross_entropy_class_weights_hard_label",
-                _ROW_BY_ROW,
-            ),
-            contract(),
-        ],
+        by=[_row_by_row(rows, "deriv_cross_entropy_class_weights_hard_label", lm.sum(w_t)), contract()],
         notes=[_WEIGHTS, "The mean divides by the sum of the labels' weights Σ_n w_{t_n}, not by N."],
-        numpy=_gradient_check("Z", "t", class_weights="$w"),
+        numpy=_gradient_check("Z", "t", class_weights="w"),
     )
 
 
@@ -355,9 +340,7 @@ def hessian_cross_entropy_softmax() -> Claim:
             to(partial(p, z), "deriv_const", "y does not depend on z"),
             to(lm.diag(p) - lm.outer(p, p), "deriv_softmax", "the Jacobian of softmax"),
         ],
-        notes=[
-            "By the logits. The labels do not occur in it: it is the covariance matrix of the one-hot class under p."
-        ],
+        notes=["By the logits. The labels do not occur in it: it is the covariance of the one-hot class under p."],
         numpy=NumericCheck("cross_entropy.cross_entropy_hessian", primal=_LOSS, arguments=("z", "y")),
     )
 
@@ -379,11 +362,7 @@ def covariance_quadratic_form_eq_variance() -> Claim:
     )
 
 
-@theorem(
-    topic="cross-entropy",
-    title="Softmax cross-entropy is convex in the logits",
-    source="Boyd, Vandenberghe, Convex Optimization (2004), section 3.1.5",
-)
+@theorem(topic="cross-entropy", title="Softmax cross-entropy is convex in the logits", source=_BOYD)
 def hessian_cross_entropy_softmax_quadratic_form() -> Claim:
     (z, y, p), v = _soft(), array("v", "K")
     hessian = partial(partial(_loss(y, p), z), z)
@@ -399,7 +378,6 @@ def hessian_cross_entropy_softmax_quadratic_form() -> Claim:
             "Every term is ≥ 0, so vᵀHv ≥ 0 for all v: H is positive semidefinite and the loss is convex in z.",
             "It is 0 exactly for constant v: adding a constant to the logits changes nothing.",
         ],
-        numpy=NumericCheck(primal=_LOSS, arguments=("z", "y")),
     )
 
 
@@ -411,8 +389,6 @@ def cross_entropy_eq_entropy_add_kl() -> Claim:
         _loss(p, q),
         -lm.sum(p * lm.log(p)) + lm.sum(p * lm.log(p / q)),
         by=[to(-lm.sum(p * (lm.log(p) - lm.log(p / q))), "log_div_of_pos", "log q = log p − log(p/q)")],
-        notes=[
-            "H(p, q) = H(p) + KL(p‖q), p the labels and q the model; for fixed p both losses have the same gradient."
-        ],
+        notes=["H(p, q) = H(p) + KL(p‖q), p the labels, q the model: for fixed p both have the same gradient by q."],
         numpy=NumericCheck("cross_entropy.cross_entropy_of_probabilities", arguments=("q", "p")),
     )

@@ -50,7 +50,7 @@ def _binary() -> tuple[Array, Array, Array, Array]:
 
 
 def _binary_check(label: int) -> NumericCheck:
-    options: dict[str, object] = {"y": label, "gamma": "$gamma", "alpha": "$alpha"}
+    options: dict[str, object] = {"y": label, "gamma": "gamma", "alpha": "alpha"}
     return NumericCheck(_SIGMOID[0], primal=_SIGMOID[1], arguments=("z",), options=options, primal_options=options)
 
 
@@ -100,15 +100,15 @@ def deriv_sigmoid_focal_loss() -> Claim:
             _SIGMOID[0],
             primal=_SIGMOID[1],
             arguments=("z", "y", "gamma"),
-            options={"alpha": "$alpha"},
-            primal_options={"alpha": "$alpha"},
+            options={"alpha": "alpha"},
+            primal_options={"alpha": "alpha"},
         ),
     )
 
 
 # ---------------------------------------------------------------------- many classes, by logits
 def _softmax_check(*arguments: str) -> NumericCheck:
-    options: dict[str, object] = {"alpha": "$alpha"}
+    options: dict[str, object] = {"alpha": "alpha"}
     return NumericCheck(_SOFTMAX[0], primal=_SOFTMAX[1], arguments=arguments, options=options, primal_options=options)
 
 

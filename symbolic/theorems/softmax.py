@@ -318,5 +318,5 @@ def hessian_logsumexp() -> Claim:
             to(partial(p, z), "deriv_logsumexp", "the gradient of log-sum-exp is softmax"),
             to(_covariance(p), "deriv_softmax", "Jacobian of softmax"),
         ],
-        numpy=NumericCheck("softmax.logsumexp_hessian", primal="softmax.logsumexp_gradient", arguments=("z",)),
+        numpy=NumericCheck("softmax.logsumexp_hessian", primal="softmax.logsumexp", arguments=("z",)),
     )

@@ -75,7 +75,7 @@ def _drawn(tensor: nodes.Tensor, at: tuple[int, ...], rng: random.Random, point:
         return row[at[-1]] / sum(row)
     low, high = max(d.low, -2.0), min(d.high, 2.0)
     if point.special:
-        fitting = [v for v in (0.0, 1.0, -1.0, 0.5) if (low < v < high) or (v == low and d.low == -float("inf"))]
+        fitting = [v for v in (0.0, 1.0, -1.0, 0.5) if low < v < high and (v or not d.nonzero)]
         return rng.choice(fitting or [(low + high) / 2])
     value = rng.uniform(low, high)
     return value if value or not d.nonzero else 0.5
@@ -289,6 +289,8 @@ HANDLERS: dict[type, Callable[[Any, Point, dict[Any, int]], Any]] = {
 # ---------------------------------------------------------------------- comparison
 POINTS = (({"K": 3, "N": 2, "M": 4}, 1, False), ({"K": 2, "N": 3, "M": 1}, 2, False), ({"K": 2, "N": 3, "M": 4}, 3, True),
           ({"K": 1, "N": 2, "M": 3}, 4, False), ({"K": 3, "N": 1, "M": 2}, 5, True))
+# many small points, half of them special: for claims that fail at single values
+MORE_POINTS = POINTS + tuple(({"K": 2, "N": 1, "M": 3}, seed, seed % 2 == 0) for seed in range(6, 24))
 
 
 def values(expression: sp.Expr, point: Point, free: Sequence[Index]) -> list[Any]:

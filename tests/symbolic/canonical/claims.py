@@ -30,6 +30,7 @@ n, n2, m = index("n", N), index("q", N), index("m", M)
 a = index("a", size("N*K"))
 x, w, u, v, c = Tensor("x"), Tensor("w"), Tensor("u", (), "positive"), Tensor("v", (), "positive"), Tensor("c")
 r = Tensor("r", (), "(0,1)")
+tiny, small = Tensor("tiny", (), "(0,0.000000000001)"), sp.Rational(1, 10**13)
 bit = Tensor("bit", (), "binary")
 X, Y, U, Z = (Tensor(s, (K,), d) for s, d in (("X", "real"), ("Y", "real"), ("U", "positive"), ("Z", "real")))
 W = Tensor("W", (N,))
@@ -269,7 +270,7 @@ DIFFERENT: list[Row] = [
     ("cosine of twice is not positive", sp.Abs(sp.cos(2 * x)), sp.cos(2 * x)),
     ("relu of a cosine", relu(sp.cos(2 * x)), sp.cos(2 * x)),
     ("root of a cosine squared", unevaluated_root(sp.cos(2 * x) ** 2), sp.cos(2 * x)),
-    ("condition on a cosine", holds(sp.Ge(sp.cos(2 * x) + sp.sin(x) ** 2, 0)), sp.S.One),
+    ("condition on a cosine", holds(sp.Ge(sp.cos(2 * x), 0)), sp.S.One),
     ("condition on a sine of four", holds(sp.Ge(sp.sin(4 * x) + 1 * sp.sin(2 * x), 0)), sp.S.One),
     ("root of one minus cosine squared without abs", sp.sqrt(1 - sp.cos(x) ** 2), sp.sin(x)),
     ("minus in pythagoras", sp.cos(x) ** 2 - sp.sin(x) ** 2, sp.S.One),
@@ -290,7 +291,7 @@ DIFFERENT: list[Row] = [
     ("abs of a product of a constant", sp.Abs(IndexProduct(x, i)), IndexProduct(x, i)),
     ("relu of a product of a constant", relu(IndexProduct(sp.log(v), i)), sp.Abs(IndexProduct(sp.log(v), i))),
     ("sign of a product of a constant", sp.sign(IndexProduct(c, i)), sp.sign(c) ** 2),
-    ("small constants are not zero", relu(u - sp.Rational(1, 10**13)) * 10**13, (u - sp.Rational(1, 10**13)) * 10**13),
+    ("small constants are not zero", relu(tiny - 5 * small) / small, (tiny - 5 * small) / small),
     ("softmax jacobian, swapped", D(p.element(i), Xk), p.element(i) * (Delta(i, k) - p.element(i))),
     ("sign flipped in a jacobian", D(p.element(i), Xk), p.element(i) * (Delta(i, k) + p.element(k))),
     ("derivative of a bit", D(bit**2 * x, bit), x),
@@ -338,9 +339,6 @@ EQUAL_IF: list[Assumed] = [
     Assumed("x not zero", holds(sp.Eq(x, 0)), sp.S.Zero, [assume_nonzero(array("x", ""))], {"x": "nonzero"}),
     Assumed("entries positive", sp.Abs(Xk), Xk, [assume_positive(array("X", "K"))], {"X": "positive"}),
     Assumed("scalar given", x**2 * w, 9 * w, [assume_equal(array("x", ""), 3)], {"x": "{3}"}),
-    Assumed("derivative of a given scalar", D(x**2, x), sp.Integer(6), [assume_equal(array("x", ""), 3)], {"x": "{3}"}),
-    Assumed("derivative of a given sum", D(total(Yj, j), Yk), sp.S.One, ones_, IN_Y),
-    Assumed("derivative of a square of a given sum", D(total(Yj, j) ** 2, Yk), sp.Integer(2), ones_, IN_Y),
 ]
 
 DIFFERENT_IF: list[Assumed] = [

@@ -1,16 +1,18 @@
-"""Every theorem and every rule, from the registries: proved on both paths, well formed, and refused when tampered with.
+"""Every theorem and every rule, from the registries: proved on both paths, well formed, refused when tampered with.
 
-A new theorem or rule is tested here without touching this file. What one theorem says in particular (its published wrong
-versions, its numbers) is tested beside its topic.
+A new theorem or rule is tested here without touching this file. What one theorem says in particular (its published
+wrong versions, its numbers) is tested beside its topic.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from inspect import signature
 
 import pytest
 import sympy as sp
@@ -22,6 +24,7 @@ from lemmata.symbolic.derivations.model import Derivation, Step, Verdict
 from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, judge, replay
 from lemmata.symbolic.derivations.theorem import find_theorem, theorem, theorems
 from lemmata.symbolic.language.errors import LemmataError, UnsupportedError
+from lemmata.symbolic.language.hypotheses import Hypothesis
 from lemmata.symbolic.language.nodes import PartialDerivative, free_indices
 from lemmata.symbolic.language.operations import OPERATIONS
 
@@ -46,16 +49,16 @@ def verdict(name: str) -> Verdict:
     return replay(derivation(name), seed=SEED)
 
 
-def tampered(value: sp.Expr) -> Iterable[tuple[str, sp.Expr]]:
-    """Wrong versions of a value that a careless check would let pass; a 0 is moved instead, having no scale and no sign."""
-    if value == 0:
-        yield "moved", SCALE - 1
+def tampered(value: sp.Expr, hypotheses: Sequence[Hypothesis] = ()) -> Iterable[tuple[str, sp.Expr]]:
+    """Wrong versions of a value that a careless check would let pass; a 0 has no scale and no sign and is moved."""
+    if equal(value, sp.S.Zero, hypotheses).equal:
+        yield "moved", value + SCALE - 1
     else:
         yield "scaled", value * SCALE
         yield "sign flipped", -value
 
 
-# ------------------------------------------------------------------------------------------------ theorems: what they are
+# ---------------------------------------------------------------------- theorems: what they are
 def test_there_are_theorems_of_every_topic_file() -> None:
     topics = {theorems()[name].make.__module__.rpartition(".")[2] for name in NAMES}
     assert {"activations", "binary_cross_entropy", "softmax"} <= topics
@@ -72,7 +75,7 @@ def test_name_is_snake_case_and_names_a_derivative_as_such(name: str) -> None:
 def test_title_source_and_notes_are_written(name: str) -> None:
     t = theorems()[name]
     assert t.topic
-    assert t.title[:1].isupper() or t.title[:1].islower()
+    assert t.title == t.title.strip() != ""
     assert not t.title.endswith(".")
     assert t.source.strip()
     assert all(note.strip() for note in t.claim().notes)
@@ -102,7 +105,30 @@ def test_derivation_is_the_same_when_it_is_made_again(name: str) -> None:
     assert [s.rule for s in again.steps] == [s.rule for s in derivation(name).steps]
 
 
-# ------------------------------------------------------------------------------------------------ theorems: proved
+@every_theorem
+def test_numpy_check_names_functions_that_take_these_arguments(name: str) -> None:
+    check = theorems()[name].claim().numpy
+    if check is None:
+        return
+    declared = {t.name for t in derivation(name).tensors}
+    assert check.reference or check.primal
+    for function, arguments, options in (
+        (check.reference, check.arguments, check.options),
+        (
+            check.primal,
+            check.arguments if check.primal_arguments is None else check.primal_arguments,
+            check.primal_options,
+        ),
+    ):
+        if function is None:
+            continue
+        module, _, attribute = function.partition(".")
+        found = getattr(import_module(f"lemmata.numeric.{module}"), attribute)
+        signature(found).bind(*arguments, **options)
+        assert set(arguments) <= declared
+
+
+# ---------------------------------------------------------------------- theorems: proved
 @every_theorem
 def test_theorem_is_proved_on_both_paths(name: str) -> None:
     found = verdict(name)
@@ -114,7 +140,7 @@ def test_theorem_is_proved_on_both_paths(name: str) -> None:
         assert "dependence" in kinds
 
 
-# ------------------------------------------------------------------------------------------------ theorems: the chain
+# ---------------------------------------------------------------------- theorems: the chain
 @every_theorem
 def test_chain_is_continuous_and_a_gap_is_seen(name: str) -> None:
     d = derivation(name)
@@ -126,11 +152,11 @@ def test_chain_is_continuous_and_a_gap_is_seen(name: str) -> None:
     assert replay(replace(d, steps=d.steps[1:])).verdict == "refuted"
 
 
-# ------------------------------------------------------------------------------------------------ theorems: tampered with
+# ---------------------------------------------------------------------- theorems: tampered with
 @every_theorem
 def test_tampered_statement_is_refused_on_each_path(name: str) -> None:
     d = derivation(name)
-    for what, wrong in tampered(d.right):
+    for what, wrong in tampered(d.right, d.hypotheses):
         assert not equal(d.left, wrong, d.hypotheses).equal, f"{name}, {what}: the canonical form lets it pass"
         checked = check_equal(d.left, wrong, d.indices, d.hypotheses, variable=d.variable, seed=SEED)
         assert checked.equal is False, f"{name}, {what}: the second path lets it pass (seed {SEED})"
@@ -144,7 +170,7 @@ def test_tampered_statement_is_refused_on_each_path(name: str) -> None:
 def test_tampered_step_is_refused(name: str) -> None:
     d = derivation(name)
     for n, step in enumerate(d.steps):
-        for what, wrong in tampered(step.after):
+        for what, wrong in tampered(step.after, d.hypotheses):
             assert not equal(step.before, wrong, d.hypotheses).equal, f"{name}, step {n + 1}, {what}"
             bad = judge([replace(step, after=wrong)], d.indices, d.hypotheses, seed=SEED)
             assert bad.verdict == "refuted", f"{name}, step {n + 1}, {what}: {bad.verdict}"
@@ -157,14 +183,14 @@ def test_two_wrongs_that_cancel_do_not_make_a_proof(name: str) -> None:
     if len(d.steps) < 2:
         return
     n = len(d.steps) // 2 - 1
-    (_, wrong), *_ = tampered(d.steps[n].after)
+    (_, wrong), *_ = tampered(d.steps[n].after, d.hypotheses)
     steps = [*d.steps[:n], replace(d.steps[n], after=wrong), replace(d.steps[n + 1], before=wrong), *d.steps[n + 2 :]]
     changed = replace(d, steps=tuple(steps))
     check_chain(changed)
     assert replay(changed, seed=SEED).verdict == "refuted"
 
 
-# ------------------------------------------------------------------------------------------------ theorems: citations
+# ---------------------------------------------------------------------- theorems: citations
 def citation_order(citations: Mapping[str, Iterable[str]]) -> list[str]:
     """Theorems, each after those it cites; `CycleError` where that is not possible."""
     return list(TopologicalSorter({name: set(cited) for name, cited in citations.items()}).static_order())
@@ -190,7 +216,7 @@ def test_a_cycle_of_citations_is_seen() -> None:
         citation_order({"itself": ["itself"]})
 
 
-# ------------------------------------------------------------------------------------------------ the registry itself
+# ---------------------------------------------------------------------- the registry itself
 def test_a_second_theorem_of_a_name_is_an_error() -> None:
     with pytest.raises(LemmataError, match="sum_softmax is declared twice"):
         theorem(topic="softmax", title="Again", source="nowhere")(theorems()["sum_softmax"].make)
@@ -203,11 +229,11 @@ def test_an_unknown_name_is_an_error_that_lists_near_ones() -> None:
         rule("deriv_exq")
 
 
-# ------------------------------------------------------------------------------------------------ rules
+# ---------------------------------------------------------------------- rules
 @every_rule
 def test_rule_instance_is_proved_on_both_paths(name: str) -> None:
     left, right = RULES[name].instance()
-    indices = free_indices(left + right)
+    indices = free_indices(sp.Tuple(left, right))
     assert equal(left, right).equal
     assert check_equal(left, right, indices, seed=SEED).equal is True
 
@@ -216,7 +242,7 @@ def test_rule_instance_is_proved_on_both_paths(name: str) -> None:
 def test_tampered_rule_instance_is_refused_on_both_paths(name: str) -> None:
     left, right = RULES[name].instance()
     for what, wrong in tampered(right):
-        indices = free_indices(left + wrong)
+        indices = free_indices(sp.Tuple(left, wrong))
         assert not equal(left, wrong).equal, f"{name}, {what}: the canonical form lets it pass"
         assert check_equal(left, wrong, indices, seed=SEED).equal is False, f"{name}, {what} (seed {SEED})"
 

@@ -15,6 +15,7 @@ import sympy as sp
 from ..language.indices import Index
 from ..language.nodes import Binder, DefinedTensor, IndexSum, element, free_indices
 from ..language.sizes import same_size
+from .contraction import simple_sum
 
 
 def fold(expression: sp.Expr, tensor: DefinedTensor) -> sp.Expr:
@@ -55,9 +56,23 @@ def _fold_here(node: sp.Expr, tensor: DefinedTensor) -> sp.Expr:
                     node = quotient * name
                     break
         else:
-            return node
+            return _fold_under_sums(node, tensor) if product_body else node
         if not isinstance(node, (sp.Mul, sp.Pow)):
             return node
+    return node
+
+
+def _fold_under_sums(node: sp.Expr, tensor: DefinedTensor) -> sp.Expr:
+    """S⁻¹ Σ_j a_j e^{z_j} = Σ_j a_j p_j: a factor beside a sum may belong to a definition under it."""
+    if not isinstance(node, sp.Mul):
+        return node
+    for factor in node.args:
+        if isinstance(factor, IndexSum):
+            fresh, body = factor.opened()
+            inner = body * sp.Mul(*(f for f in node.args if f is not factor))
+            folded = _fold_here(inner, tensor) if isinstance(inner, sp.Mul) else inner
+            if folded != inner:
+                return simple_sum(folded, fresh, [])
     return node
 
 

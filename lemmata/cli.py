@@ -1,0 +1,362 @@
+"""The command line: `lemmata list`, `derive`, `gradient`, `prove`, `verify`, `check`, `reference` and their kin.
+
+Each command reads its words, asks one function elsewhere, and prints. What needs SymPy or NumPy is imported inside the
+commands, so that `lemmata --help` answers at once.
+
+Exit codes: 0 proved (or nothing to prove), 1 refuted, 2 usage or unsupported, 3 supported but not proved.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import __version__
+from .arguments import Commands, FormulaCommand, known_topic
+from .terminal import (
+    EXIT_CODES,
+    emit,
+    emit_json,
+    exit_code,
+    fail,
+    show_table,
+    show_verdict,
+    verdict_table,
+    with_progress,
+    working,
+)
+
+if TYPE_CHECKING:
+    from .questions import Kind
+    from .symbolic.derivations.model import Derivation
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  rich_markup_mode="rich", context_settings={"help_option_names": ["-h", "--help"]})
+
+
+class DetailName(str, Enum):
+    """How much of a derivation is shown."""
+
+    brief = "brief"
+    normal = "normal"
+    full = "full"
+
+
+class FormatName(str, Enum):
+    """Output formats of a derivation."""
+
+    text = "text"
+    latex = "latex"
+    markdown = "markdown"
+    json = "json"
+    tex = "tex"
+    numpy = "numpy"
+
+
+Formula = Annotated[str, typer.Argument(metavar="FORMULA", help="A formula in NumPy's vocabulary, in quotes.")]
+Wrt = Annotated[str, typer.Option("--wrt", metavar="NAME", help="The array to differentiate by.")]
+Shapes = Annotated[str, typer.Option("--shapes", metavar="SHAPES", help="Shapes: z=N,K y=N,K c= (c is a scalar).")]
+Domain = Annotated[str, typer.Option("--domain", metavar="DOMAINS", help="Domains: y=simplex eps=positive p=(0,1).")]
+Given = Annotated[list[str], typer.Option("--given", metavar="HYPOTHESIS",
+                                          help="A hypothesis, e.g. 'sum(y)=1'. May be repeated.")]
+Detail = Annotated[DetailName, typer.Option("--detail", help="How many steps are shown.")]
+Format = Annotated[FormatName, typer.Option("--format", help="How it is written; json is what 'lemmata check' reads.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False,
+                                             help="Write to a file instead of the terminal.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the inputs that are drawn.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, show_default="all processors",
+                                          help="Number of processes.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lemmata {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def lemmata(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                                  help="Print the version.")] = False) -> None:
+    """Derive, prove and check the mathematics of deep learning, for every size.
+
+    Begin with:
+
+    \b
+      lemmata list
+      lemmata derive deriv_softmax
+      lemmata gradient "-sum(y*log(softmax(z)))" --wrt z --shapes z=K,y=K --given "sum(y)=1"
+      lemmata prove "softmax(z + c) == softmax(z)" --shapes z=K,c=
+
+    Exit codes: 0 proved, 1 refuted, 2 usage or unsupported, 3 supported but not proved.
+    """
+
+
+# ---------------------------------------------------------------------- what is known
+@app.command("list")
+def list_theorems(topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="Only this topic.")] = "",
+                  as_json: AsJson = False) -> None:
+    """List the theorems by topic.
+
+    \b
+      lemmata list
+      lemmata list --topic softmax
+    """
+    from .api import theorems
+
+    known = list(theorems().values())
+    topics = list(dict.fromkeys(t.topic for t in known))
+    chosen = [known_topic(topic, topics)] if topic else topics
+    found = [t for name in chosen for t in known if t.topic == name]
+    if as_json:
+        emit_json([{"name": t.name, "topic": t.topic, "title": t.title, "source": t.source} for t in found])
+        return
+    show_table(["topic", "theorem", "title"], [[t.topic, t.name, t.title] for t in found], wrapped=("title",))
+    typer.echo(f"{len(found)} theorems. Show one: lemmata derive {found[0].name}" if found else "no theorems")
+
+
+@app.command("rules")
+def list_rules(as_json: AsJson = False) -> None:
+    """List the rules that the steps of a derivation are named by.
+
+    \b
+      lemmata rules
+    """
+    from . import api  # noqa: F401  (the rules of operations are registered with it)
+    from .symbolic.calculus.rules import RULES
+
+    rows = list(RULES.values())
+    if as_json:
+        emit_json([{"name": r.name, "statement": r.statement, "condition": r.condition, "why": r.why, "source": r.source}
+                   for r in rows])
+        return
+    show_table(["rule", "statement", "condition"], [[r.name, r.statement, r.condition] for r in rows],
+               wrapped=("statement", "condition"))
+
+
+@app.command()
+def derive(name: Annotated[str, typer.Argument(metavar="NAME", help="A theorem's name; see 'lemmata list'.")],
+           detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None) -> None:
+    """Show the derivation of a theorem, step by step.
+
+    \b
+      lemmata derive deriv_cross_entropy_softmax
+      lemmata derive deriv_softmax --format latex --detail brief
+      lemmata derive hessian_logsumexp --format tex -o hessian.tex
+    """
+    from .api import lookup_theorem
+    from .questions import shown
+
+    emit(shown(lookup_theorem(name), form.value, detail.value), output)
+
+
+# ---------------------------------------------------------------------- questions
+@app.command(cls=FormulaCommand)
+def gradient(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+             detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+             as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Derive the gradient of a scalar formula, step by step, and prove it.
+
+    \b
+      lemmata gradient "-sum(y*log(softmax(z)))" --wrt z --shapes z=K,y=K --given "sum(y)=1"
+      lemmata gradient "mean((X @ w - t)**2)" --wrt w --shapes X=N,D w=D t=N --format numpy
+    """
+    _answer("gradient", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+
+
+@app.command(cls=FormulaCommand)
+def jacobian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+             detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+             as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Derive all partial derivatives of a formula of any shape, and prove them.
+
+    \b
+      lemmata jacobian "softmax(z)" --wrt z --shapes z=K
+    """
+    _answer("jacobian", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+
+
+@app.command(cls=FormulaCommand)
+def hessian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+            detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+            as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Derive the second derivatives of a scalar formula, and prove them.
+
+    \b
+      lemmata hessian "logsumexp(z)" --wrt z --shapes z=K
+    """
+    _answer("hessian", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+
+
+@app.command(cls=FormulaCommand)
+def vjp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+        cotangent: Annotated[str, typer.Option("--cotangent", metavar="NAME", help="Its name, or name=sizes.")] = "g",
+        detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+        as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Derive the vector-Jacobian product (what backpropagation computes), and prove it.
+
+    \b
+      lemmata vjp "softmax(z)" --wrt z --shapes z=K
+      lemmata vjp "X @ W" --wrt W --shapes X=N,D W=D,M --cotangent G=N,M
+    """
+    _answer("vjp", formula, wrt, shapes, domain, given, cotangent, detail, form, output, as_json, seed)
+
+
+@app.command(cls=FormulaCommand)
+def jvp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+        tangent: Annotated[str, typer.Option("--tangent", metavar="NAME", help="Its name, or name=sizes.")] = "v",
+        detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+        as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Derive the Jacobian-vector product, the derivative in one direction, and prove it.
+
+    \b
+      lemmata jvp "softmax(z)" --wrt z --shapes z=K
+    """
+    _answer("jvp", formula, wrt, shapes, domain, given, tangent, detail, form, output, as_json, seed)
+
+
+def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given: list[str], direction: str,
+            detail: DetailName, form: FormatName, output: Path | None, as_json: bool, seed: int) -> None:
+    from .api import verify_derivation
+    from .questions import data, derive_formula, hints, shown
+    from .symbolic.rendering.verdict import verdict_data
+
+    with working("deriving and proving"):
+        result = derive_formula(kind, formula, wrt, shapes=shapes, domains=domain, given=given, direction=direction)
+        verdict = verify_derivation(result.derivation, seed=seed)
+    if as_json:
+        emit_json({"name": result.name} | data(result) | verdict_data(verdict))
+        raise typer.Exit(EXIT_CODES[verdict.verdict])
+    emit(shown(result, form.value, detail.value, kind), output)
+    if form is FormatName.text and output is None:
+        typer.echo()
+        show_verdict(verdict, result.derivation)
+        for hint in hints(result):
+            typer.echo(f"  note: {hint}")
+    elif verdict.verdict != "proved":  # a file or a pipe holds the derivation alone; that it is not proved is still said
+        typer.echo(f"warning: {verdict.verdict}: {verdict.reason or 'not proved'}", err=True)
+    raise typer.Exit(EXIT_CODES[verdict.verdict])
+
+
+@app.command(cls=FormulaCommand)
+def prove(equation: Annotated[str, typer.Argument(metavar="EQUATION", help="Two formulas: 'a == b'.")],
+          shapes: Shapes = "", domain: Domain = "", given: Given = [], as_json: AsJson = False,  # noqa: B006
+          seed: Seed = 0) -> None:
+    """Prove that two formulas are equal for every size, or show where they differ.
+
+    \b
+      lemmata prove "softmax(z + c) == softmax(z)" --shapes z=K,c=
+      lemmata prove "sum(p*log(p/q)) == sum(q*log(q/p))" --shapes p=K,q=K --domain "p=simplex q=simplex" --json
+    """
+    from .api import verify_derivation
+    from .questions import prove_equation
+    from .symbolic.rendering.verdict import verdict_data
+
+    with working("proving"):
+        result = prove_equation(equation, shapes=shapes, domains=domain, given=given)
+        verdict = verify_derivation(result.derivation, seed=seed)
+    if as_json:
+        emit_json({"name": result.name} | verdict_data(verdict))
+    else:
+        show_verdict(verdict, result.derivation)
+    raise typer.Exit(EXIT_CODES[verdict.verdict])
+
+
+# ---------------------------------------------------------------------- everything again
+@app.command()
+def verify(names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False,
+                                                             help="Theorems; all of them without a name.")] = None,
+           jobs: Jobs = None, as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Verify theorems: prove each step on two paths, and check the result against NumPy and differences.
+
+    \b
+      lemmata verify --jobs 2
+      lemmata verify deriv_softmax hessian_logsumexp --json
+    """
+    from .parallel import chosen_theorems, run, verified
+
+    wanted = [t.name for t in chosen_theorems(names or [])]
+    rows = with_progress("verifying", run(verified, wanted, seed=seed, jobs=jobs), len(wanted))
+    if as_json:
+        emit_json(rows)
+    else:
+        verdict_table(rows)
+    raise typer.Exit(exit_code(r["verdict"] for r in rows))
+
+
+@app.command()
+def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A derivation saved with --format json.")],
+          as_json: AsJson = False, seed: Seed = 0) -> None:
+    """Replay a saved derivation: each of its steps is proved again, whoever wrote them.
+
+    \b
+      lemmata derive deriv_softmax --format json -o derivation.json
+      lemmata check derivation.json
+    """
+    from . import api  # noqa: F401  (it registers what the nodes of a derivation need)
+    from .symbolic.derivations.replay import replay
+    from .symbolic.rendering.verdict import verdict_data
+
+    d = _read_derivation(file)
+    with working("replaying"):
+        verdict = replay(d, seed=seed)
+    if as_json:
+        emit_json({"name": d.name, "hypotheses": [str(h) for h in d.hypotheses]} | verdict_data(verdict))
+        raise typer.Exit(EXIT_CODES[verdict.verdict])
+    from .symbolic.rendering import text
+
+    typer.echo(f"{d.title or d.name or file}")
+    typer.echo(f"  statement: {text(d.left)} = {text(d.right)}, in {len(d.steps)} steps")
+    typer.echo(f"  hypotheses: {'; '.join(str(h) for h in d.hypotheses) or 'none'}")
+    show_verdict(verdict, d)
+    raise typer.Exit(EXIT_CODES[verdict.verdict])
+
+
+def _read_derivation(file: Path) -> Derivation:
+    from .symbolic.language.errors import LemmataError
+    from .symbolic.rendering.serialise import derivation_from_json
+
+    try:
+        return derivation_from_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise fail(f"cannot read {file}: {error.strerror}") from None
+    except LemmataError as error:
+        raise fail(f"{file}: {error}") from None
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:  # another file's JSON
+        raise fail(f"{file}: not a derivation file: {type(error).__name__}: {error}. "
+                   "Make one: lemmata derive NAME --format json -o FILE") from None
+
+
+@app.command()
+def reference(output: Annotated[Path, typer.Option("--output", metavar="FOLDER", file_okay=False,
+                                                   help="Where the pages go.")] = Path("build/reference"),
+              jobs: Jobs = None, seed: Seed = 0) -> None:
+    """Verify every theorem and write each derivation as LaTeX and Markdown, with an index and the verdicts.
+
+    \b
+      lemmata reference --output build/reference --jobs 2
+    """
+    from .parallel import chosen_theorems, run
+    from .reference import INDEX, page, write
+
+    names = [t.name for t in chosen_theorems([])]
+    rows = with_progress("verifying", run(page, names, seed=seed, jobs=jobs), len(names))
+    try:
+        written = write(rows, output, seed)
+    except OSError as error:
+        raise fail(f"cannot write to {output}: {error.strerror}") from None
+    verdict_table(rows)
+    typer.echo(f"{len(written)} files in {output}; begin with {output / INDEX}")
+    raise typer.Exit(exit_code(r["verdict"] for r in rows))
+
+
+def main() -> Any:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without Σ shows ?, and does not stop with an error
+            stream.reconfigure(errors="replace")
+    return app()

@@ -1,0 +1,112 @@
+"""The reference: every theorem verified, and its derivation written as LaTeX and Markdown, with an index and the verdicts.
+
+The files hold no times, dates or paths, so two runs write the same bytes. Pages show what the theorem's own declaration and
+the engine give; nothing is typed here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .parallel import Row, verified
+from .terminal import write_text
+
+VERDICTS = "verdicts.json"
+INDEX = "index.md"
+
+
+def page(name: str, seed: int) -> Row:
+    """A theorem's verdict as plain data, with its pages under `tex` and `markdown`."""
+    from .api import lookup_theorem
+    from .symbolic.language.errors import LemmataError
+
+    row = verified(name, seed)
+    result = lookup_theorem(name)
+    try:
+        source = f"```python\n{result.numpy_source().rstrip()}\n```"
+    except LemmataError as error:
+        source = f"No NumPy is generated: {error}"
+    parts = [result.markdown().rstrip(), "### NumPy", source, *_hand_written(name), "### Verdict", _verdict(row)]
+    return row | {"tex": result.tex(), "markdown": "\n\n".join(parts) + "\n"}
+
+
+def _hand_written(name: str) -> list[str]:
+    """The source of the hand-written NumPy function as LaTeX, where that can be shown faithfully."""
+    import importlib
+
+    from .symbolic.derivations.theorem import find_theorem
+    from .symbolic.rendering import SourceError, source_latex
+
+    check = find_theorem(name).claim().numpy
+    if check is None or check.reference is None:
+        return []
+    module, _, function = check.reference.rpartition(".")
+    try:
+        latex = source_latex(getattr(importlib.import_module(f"lemmata.numeric.{module}"), function))
+    except SourceError:
+        return [f"Checked against `lemmata.numeric.{check.reference}`."]
+    return [f"Checked against `lemmata.numeric.{check.reference}`:", f"$$\n{latex}\n$$"]
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    from .symbolic.rendering.verdict import cell
+
+    where = f", where {' and '.join(row['conditions'])}" if row["conditions"] else ""
+    lines = [f"**{row['verdict']}**{where}", ""]
+    if row["evidence"]:
+        lines += ["| evidence | passed | detail |", "|---|---|---|"]
+        lines += [f"| {e['kind']} | {'yes' if e['passed'] else 'no'} | {cell(e['detail'])} |" for e in row["evidence"]]
+    if row["reason"]:
+        lines += ["", f"Reason: {row['reason']}"]
+    lines += ["", *(f"- {note}" for note in row["notes"])] if row["notes"] else []
+    return "\n".join(lines).rstrip()
+
+
+def write(rows: Sequence[Mapping[str, Any]], output: Path, seed: int) -> list[Path]:
+    """Write pages, index and verdicts; pages of theorems that a former run wrote and that are no more are removed."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name in _written_before(output) - {r["name"] for r in rows}:
+        for suffix in (".tex", ".md"):
+            (output / f"{name}{suffix}").unlink(missing_ok=True)
+    written = []
+    for row in rows:
+        for suffix, key in ((".tex", "tex"), (".md", "markdown")):
+            written.append(output / f"{row['name']}{suffix}")
+            write_text(written[-1], row[key])
+    write_text(output / INDEX, _index(rows, seed))
+    write_text(output / VERDICTS, json.dumps(_verdicts(rows, seed), ensure_ascii=False, indent=1) + "\n")
+    return [*written, output / INDEX, output / VERDICTS]
+
+
+def _written_before(output: Path) -> set[str]:
+    try:
+        data = json.loads((output / VERDICTS).read_text(encoding="utf-8"))
+        names = {row["name"] for row in data["theorems"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {n for n in names if isinstance(n, str) and re.fullmatch(r"\w+", n)}
+
+
+def _verdicts(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
+    """The verdicts without times."""
+    left_out = ("seconds", "tex", "markdown")
+    plain = []
+    for row in rows:
+        evidence = [{k: v for k, v in e.items() if k != "seconds"} for e in row["evidence"]]
+        plain.append({k: v for k, v in row.items() if k not in left_out} | {"evidence": evidence})
+    return {"seed": seed, "theorems": plain}
+
+
+def _index(rows: Sequence[Mapping[str, Any]], seed: int) -> str:
+    proved = sum(r["verdict"] == "proved" for r in rows)
+    lines = ["# Theorems", "", f"{proved} of {len(rows)} proved; inputs drawn from seed {seed}."]
+    for topic in dict.fromkeys(r["topic"] for r in rows):
+        lines += ["", f"## {topic}", "", "| theorem | title | verdict | LaTeX |", "|---|---|---|---|"]
+        for row in (r for r in rows if r["topic"] == topic):
+            name, title = row["name"], row["title"].replace("|", r"\|")
+            lines.append(f"| [{name}]({name}.md) | {title} | {row['verdict']} | [tex]({name}.tex) |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,140 @@
+"""Reverse mode through named definitions: one named adjoint a definition, so cost grows with their number, not with inlined size.
+
+For a scalar L built from definitions c, d, ... the adjoint of d is dd = Σ_c Σ dc ∂c/∂d over the definitions c that name d directly,
+plus ∂L/∂d. Each such sum is a local statement: the names in it stand for themselves. It is made here and proved elsewhere, one
+definition at a time; that the adjoints together are the gradient is the chain rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from ..language.arrays import Array, aligned, shape_text
+from ..language.errors import ShapeError, UnsupportedError
+from ..language.indices import Index, index
+from ..language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, element, replace, tensors
+from .contraction import contract
+from .differentiation import wave
+from .folding import fold
+
+VjpRule = Callable[[Array], Mapping[Tensor, Array]]
+
+
+@dataclass(frozen=True)
+class Adjoint:
+    """The adjoint of one tensor: `indices` of the tensor, the local sum as it stands (`start`), and what it comes to (`value`).
+
+    `named` is the adjoint as a definition (dP := ...), which later adjoints use; `rule` names a theorem that gave the value.
+    """
+
+    of: Tensor
+    indices: tuple[Index, ...]
+    start: sp.Expr
+    value: sp.Expr
+    named: DefinedTensor
+    kept: tuple[DefinedTensor, ...] = ()  # definitions that the value was folded back into
+
+    def statement(self) -> tuple[sp.Expr, sp.Expr]:
+        """Both sides of the local statement, names standing for themselves: what is to be proved."""
+        return opaque(self.start, self.kept), opaque(self.value, self.kept)
+
+
+def opaque(expression: sp.Expr, keep: Sequence[DefinedTensor] = ()) -> sp.Expr:
+    """The expression with every definition's name standing for itself: a plain array of that name, shape and domain.
+
+    The definitions in `keep` stay definitions, of arrays that stand for themselves.
+    """
+    names: dict[Tensor, Tensor] = {}
+    for t in tensors([expression, *(k.body for k in keep)], through_definitions=False):
+        if isinstance(t, DefinedTensor) and t not in keep:
+            names[t] = Tensor(t.name, t.shape, t.domain)
+    for t in keep:
+        names[t] = DefinedTensor(t.name, t.parameters, _renamed(t.body, names), t.origin, t.domain)
+    return _renamed(expression, names)
+
+
+def _renamed(expression: sp.Expr, names: Mapping[Tensor, Tensor]) -> sp.Expr:
+    if not names:
+        return expression
+    return replace(expression, names)
+
+
+def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor, VjpRule] | None = None,
+             simplify: Callable[[sp.Expr], sp.Expr] | None = None) -> list[Adjoint]:
+    """The adjoints of all definitions between the loss and the arrays of `wrt`, then of those arrays, in order of computation.
+
+    `rules` gives, for a definition, a function from its adjoint to the cotangents of the arrays that it names (a theorem's right
+    side); without one, the definition is differentiated. Raises `UnsupportedError` for an array that the loss does not depend on.
+    """
+    rules = rules or {}
+    order = [t for t in tensors([loss]) if isinstance(t, DefinedTensor)]  # definitions after what they are defined by
+    needed = [t for t in order if any(w in t.body.free_symbols for w in wrt)]
+    found: dict[Tensor, Adjoint] = {}
+    result: list[Adjoint] = []
+    contributions: dict[Tensor, list[Array]] = {}
+
+    def direct(t: Tensor) -> bool:
+        return t in tensors([loss], through_definitions=False)
+
+    for target in [*reversed(needed), *wrt]:
+        at = tuple(index("ikmnbl"[n] if n < 6 else "i", s) for n, s in enumerate(target.shape))
+        terms: list[sp.Expr] = []
+        consumers: list[DefinedTensor] = []
+        if direct(target):
+            terms.append(_local(loss, target, at))
+        for consumer in reversed(needed):
+            if consumer is target or consumer in rules or target not in tensors([consumer.body], through_definitions=False):
+                continue
+            consumers.append(consumer)
+            own = tuple(index("jlqr"[n] if n < 4 else "j", s) for n, s in enumerate(consumer.shape))
+            cotangent = element(found[consumer].named, *own)
+            inner = _local(consumer.at(*own), target, at)
+            total: sp.Expr = cotangent * inner
+            for i in reversed(own):
+                total = IndexSum(total, i)
+            terms.append(total)
+        for given in contributions.get(target, []):
+            if [str(s) for s in given.shape] != [str(s) for s in target.shape]:
+                raise ShapeError(f"a rule gives a cotangent of shape {shape_text(given.shape)} for {target.name} of shape "
+                                 f"{shape_text(target.shape)}")
+            terms.append(aligned(given, at))
+        if not terms:
+            if target in wrt:
+                raise UnsupportedError(f"the loss does not depend on {target.name}: its gradient is 0 everywhere; check the name")
+            continue
+        start = sp.Add(*terms)
+        value = contract(_carried_out(start))[0]
+        kept = []
+        for consumer in consumers:
+            folded = fold(value, consumer)
+            if folded != value:
+                kept.append(consumer)
+                value = contract(folded)[0]
+        value = simplify(value) if simplify is not None else value
+        named = DefinedTensor(f"d{target.name}", at, value, f"adjoint of {target.name}")
+        found[target] = Adjoint(target, at, start, value, named, tuple(kept))
+        result.append(found[target])
+        if target in rules and isinstance(target, DefinedTensor):
+            cotangent_array = Array(at, element(named, *at))
+            for tensor, value_array in rules[target](cotangent_array).items():
+                contributions.setdefault(tensor, []).append(value_array)
+    return result
+
+
+def _local(expression: sp.Expr, target: Tensor, at: tuple[Index, ...]) -> sp.Expr:
+    """∂expression/∂target where every name stands for itself, not carried out."""
+    return PartialDerivative(expression, Element(target, *at) if at else target)
+
+
+def _carried_out(expression: sp.Expr) -> sp.Expr:
+    """All derivatives carried out, definitions other than the variable being constants."""
+    names = {t: Tensor(t.name, t.shape, t.domain) for t in tensors([expression], through_definitions=False)
+             if isinstance(t, DefinedTensor)}
+    back = {plain: t for t, plain in names.items()}
+    current = _renamed(expression, names)
+    while current.has(PartialDerivative):
+        current, _ = wave(current)
+    return _renamed(current, back)
