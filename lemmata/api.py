@@ -10,7 +10,7 @@ from .symbolic import calculus, codegen, rendering  # noqa: F401  (they register
 from .symbolic.derivations import gradients
 from .symbolic.derivations.model import Counterexample, Derivation, Evidence, Step, Verdict
 from .symbolic.derivations.tactics import partial
-from .symbolic.derivations.theorem import Claim, Theorem, derive, find_theorem, theorem, theorems
+from .symbolic.derivations.theorem import Claim, Theorem, derive, theorem
 from .symbolic.language.arrays import Array, ArrayLike, array, define
 from .symbolic.language.conversion import at_sizes, from_sympy, to_sympy
 from .symbolic.language.errors import LemmataError, ShapeError, UnsupportedError
@@ -19,6 +19,7 @@ from .symbolic.language.hypotheses import Hypothesis, equal, nonzero, positive
 from .symbolic.language.indices import index
 from .symbolic.language.sizes import size
 from .symbolic.rendering import latex
+from .symbolic.theorems import find_theorem, theorems
 from .verification import verify_derivation, verify_theorem
 
 

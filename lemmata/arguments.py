@@ -1,7 +1,7 @@
 """How the words of a command line are read where formulas stand among them: before options are looked for.
 
-A formula may begin with a minus sign (``lemmata gradient "-sum(y*log(p))"``) and is no option; a list of shapes may go on after
-a space (``--shapes z=N,K y=N,K``). Errors raised on purpose become one message and exit code 2, without a traceback.
+A formula may begin with a minus sign (``lemmata gradient "-sum(y*log(p))"``) and is no option; a list of shapes may go on
+after a space (``--shapes z=N,K y=N,K``). Errors raised on purpose become one message and exit code 2, without a traceback.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FormulaCommand(TyperCommand):
 
 
 def set_apart(words: Sequence[str], flags: set[str], valued: set[str]) -> list[str]:
-    """Options first, then ``--``, then the formulas, so that one that begins with a minus sign is not taken for an option.
+    """Options first, then ``--``, then the formulas, so that ``-sum(z)`` is not taken for an option.
 
     >>> set_apart(["-sum(z)", "--wrt", "z", "--shapes", "z=N,K", "y=N"], {"--json"}, {"--wrt", "--shapes"})
     ['--wrt', 'z', '--shapes', 'z=N,K y=N', '--', '-sum(z)']

@@ -9,7 +9,7 @@ Exit codes: 0 proved (or nothing to prove), 1 refuted, 2 usage or unsupported, 3
 from __future__ import annotations
 
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from .symbolic.derivations.model import Derivation
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-                  rich_markup_mode="rich", context_settings={"help_option_names": ["-h", "--help"]})
+                  rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 
-class DetailName(str, Enum):
+class DetailName(StrEnum):
     """How much of a derivation is shown."""
 
     brief = "brief"
@@ -46,7 +46,7 @@ class DetailName(str, Enum):
     full = "full"
 
 
-class FormatName(str, Enum):
+class FormatName(StrEnum):
     """Output formats of a derivation."""
 
     text = "text"
@@ -115,13 +115,16 @@ def list_theorems(topic: Annotated[str, typer.Option("--topic", metavar="TOPIC",
     if as_json:
         emit_json([{"name": t.name, "topic": t.topic, "title": t.title, "source": t.source} for t in found])
         return
-    show_table(["topic", "theorem", "title"], [[t.topic, t.name, t.title] for t in found], wrapped=("title",))
-    typer.echo(f"{len(found)} theorems. Show one: lemmata derive {found[0].name}" if found else "no theorems")
+    rows: list[list[str | tuple[str, str]]] = []
+    for name in chosen:
+        rows += [[(name, "bold"), ""], *([f"  {t.name}", t.title] for t in found if t.topic == name)]
+    show_table(["theorem", "title"], rows, wrapped=("title",))
+    typer.echo(f"{len(found)} theorems. Show one: lemmata derive {found[0].name}")
 
 
 @app.command("rules")
 def list_rules(as_json: AsJson = False) -> None:
-    """List the rules that the steps of a derivation are named by.
+    """List the rules that steps are named by.
 
     \b
       lemmata rules
@@ -131,8 +134,8 @@ def list_rules(as_json: AsJson = False) -> None:
 
     rows = list(RULES.values())
     if as_json:
-        emit_json([{"name": r.name, "statement": r.statement, "condition": r.condition, "why": r.why, "source": r.source}
-                   for r in rows])
+        keys = ("name", "statement", "condition", "why", "source")
+        emit_json([{k: getattr(r, k) for k in keys} for r in rows])
         return
     show_table(["rule", "statement", "condition"], [[r.name, r.statement, r.condition] for r in rows],
                wrapped=("statement", "condition"))
@@ -159,7 +162,7 @@ def derive(name: Annotated[str, typer.Argument(metavar="NAME", help="A theorem's
 def gradient(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
              detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
              as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive the gradient of a scalar formula, step by step, and prove it.
+    """Derive and prove the gradient of a scalar formula.
 
     \b
       lemmata gradient "-sum(y*log(softmax(z)))" --wrt z --shapes z=K,y=K --given "sum(y)=1"
@@ -172,7 +175,7 @@ def gradient(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "
 def jacobian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
              detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
              as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive all partial derivatives of a formula of any shape, and prove them.
+    """Derive and prove all partial derivatives of a formula.
 
     \b
       lemmata jacobian "softmax(z)" --wrt z --shapes z=K
@@ -184,7 +187,7 @@ def jacobian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "
 def hessian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
             detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
             as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive the second derivatives of a scalar formula, and prove them.
+    """Derive and prove the second derivatives of a scalar formula.
 
     \b
       lemmata hessian "logsumexp(z)" --wrt z --shapes z=K
@@ -197,7 +200,9 @@ def vjp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", gi
         cotangent: Annotated[str, typer.Option("--cotangent", metavar="NAME", help="Its name, or name=sizes.")] = "g",
         detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
         as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive the vector-Jacobian product (what backpropagation computes), and prove it.
+    """Derive and prove a vector-Jacobian product.
+
+    This is what backpropagation computes: the cotangent of the formula in, the cotangent of the array out.
 
     \b
       lemmata vjp "softmax(z)" --wrt z --shapes z=K
@@ -211,7 +216,9 @@ def jvp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", gi
         tangent: Annotated[str, typer.Option("--tangent", metavar="NAME", help="Its name, or name=sizes.")] = "v",
         detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
         as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive the Jacobian-vector product, the derivative in one direction, and prove it.
+    """Derive and prove a Jacobian-vector product.
+
+    This is the derivative of the formula in one direction, the tangent.
 
     \b
       lemmata jvp "softmax(z)" --wrt z --shapes z=K
@@ -229,15 +236,13 @@ def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given:
         result = derive_formula(kind, formula, wrt, shapes=shapes, domains=domain, given=given, direction=direction)
         verdict = verify_derivation(result.derivation, seed=seed)
     if as_json:
-        emit_json({"name": result.name} | data(result) | verdict_data(verdict))
+        emit_json({"name": result.name} | data(result, kind) | verdict_data(verdict))
         raise typer.Exit(EXIT_CODES[verdict.verdict])
     emit(shown(result, form.value, detail.value, kind), output)
     if form is FormatName.text and output is None:
         typer.echo()
-        show_verdict(verdict, result.derivation)
-        for hint in hints(result):
-            typer.echo(f"  note: {hint}")
-    elif verdict.verdict != "proved":  # a file or a pipe holds the derivation alone; that it is not proved is still said
+        show_verdict(verdict, result.derivation, hints(result, verdict))
+    elif verdict.verdict != "proved":  # a file holds the derivation alone; that it is not proved is still said
         typer.echo(f"warning: {verdict.verdict}: {verdict.reason or 'not proved'}", err=True)
     raise typer.Exit(EXIT_CODES[verdict.verdict])
 
@@ -246,14 +251,16 @@ def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given:
 def prove(equation: Annotated[str, typer.Argument(metavar="EQUATION", help="Two formulas: 'a == b'.")],
           shapes: Shapes = "", domain: Domain = "", given: Given = [], as_json: AsJson = False,  # noqa: B006
           seed: Seed = 0) -> None:
-    """Prove that two formulas are equal for every size, or show where they differ.
+    """Prove that two formulas are equal, or refute it.
+
+    Proved is: for every size. Refuted is: by a counterexample, with its sizes, inputs and both values.
 
     \b
       lemmata prove "softmax(z + c) == softmax(z)" --shapes z=K,c=
       lemmata prove "sum(p*log(p/q)) == sum(q*log(q/p))" --shapes p=K,q=K --domain "p=simplex q=simplex" --json
     """
     from .api import verify_derivation
-    from .questions import prove_equation
+    from .questions import hints, prove_equation
     from .symbolic.rendering.verdict import verdict_data
 
     with working("proving"):
@@ -262,16 +269,19 @@ def prove(equation: Annotated[str, typer.Argument(metavar="EQUATION", help="Two 
     if as_json:
         emit_json({"name": result.name} | verdict_data(verdict))
     else:
-        show_verdict(verdict, result.derivation)
+        show_verdict(verdict, result.derivation, hints(result, verdict) if verdict.verdict != "proved" else [])
     raise typer.Exit(EXIT_CODES[verdict.verdict])
 
 
 # ---------------------------------------------------------------------- everything again
 @app.command()
-def verify(names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False,
+def verify(names: Annotated[list[str] | None, typer.Argument(metavar="NAME", show_default=False,
                                                              help="Theorems; all of them without a name.")] = None,
            jobs: Jobs = None, as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Verify theorems: prove each step on two paths, and check the result against NumPy and differences.
+    """Verify theorems: proof, NumPy and differences.
+
+    Each step is proved on two paths that share no code; then generated NumPy is compared with hand-written NumPy and
+    with finite differences.
 
     \b
       lemmata verify --jobs 2
@@ -284,14 +294,16 @@ def verify(names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]..."
     if as_json:
         emit_json(rows)
     else:
-        verdict_table(rows)
+        verdict_table(rows, seed)
     raise typer.Exit(exit_code(r["verdict"] for r in rows))
 
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A derivation saved with --format json.")],
           as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Replay a saved derivation: each of its steps is proved again, whoever wrote them.
+    """Replay a saved derivation and prove its steps again.
+
+    A line that was changed is named, and the exit code is 1.
 
     \b
       lemmata derive deriv_softmax --format json -o derivation.json
@@ -335,7 +347,9 @@ def _read_derivation(file: Path) -> Derivation:
 def reference(output: Annotated[Path, typer.Option("--output", metavar="FOLDER", file_okay=False,
                                                    help="Where the pages go.")] = Path("build/reference"),
               jobs: Jobs = None, seed: Seed = 0) -> None:
-    """Verify every theorem and write each derivation as LaTeX and Markdown, with an index and the verdicts.
+    """Verify every theorem and write all derivations.
+
+    Each as LaTeX and Markdown, with an index and the verdicts as JSON. Two runs write the same bytes.
 
     \b
       lemmata reference --output build/reference --jobs 2
@@ -349,7 +363,7 @@ def reference(output: Annotated[Path, typer.Option("--output", metavar="FOLDER",
         written = write(rows, output, seed)
     except OSError as error:
         raise fail(f"cannot write to {output}: {error.strerror}") from None
-    verdict_table(rows)
+    verdict_table(rows, seed)
     typer.echo(f"{len(written)} files in {output}; begin with {output / INDEX}")
     raise typer.Exit(exit_code(r["verdict"] for r in rows))
 

@@ -1,7 +1,7 @@
 """Questions asked in text: a formula, shapes, domains and hypotheses become a derivation with its result.
 
-`formulas` reads each text; here they come together, the arrays keep the order in which they were declared, and the derivation
-is named by the question.
+`formulas` reads each text; here they come together, the arrays keep the order in which they were declared, and the
+derivation is named by the question.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Literal
 
 from . import api
 from .result import Result
-from .symbolic.derivations.model import Derivation, Detail
+from .symbolic.derivations.model import Derivation, Detail, Verdict
 from .symbolic.language.arrays import Array, array, tensor_of
 from .symbolic.language.declarations import read_arrays
 from .symbolic.language.errors import FormulaError
-from .symbolic.language.nodes import DefinedTensor
-from .symbolic.rendering.vector_form import vector_form
 
 Kind = Literal["gradient", "jacobian", "hessian", "vjp", "jvp"]
 Format = Literal["text", "latex", "markdown", "json", "tex", "numpy"]
@@ -40,11 +38,11 @@ def derive_formula(kind: Kind, formula: str, wrt: str, *, shapes: str, domains: 
     >>> derive_formula("gradient", "-sum(y*log(softmax(z)))", "z", shapes="z=K y=K", given=["sum(y)=1"]).vector_form
     'p − y'
     """
-    names = read_arrays(shapes, domains)
+    names = _declared(shapes, domains)
     variable = names.get(wrt.strip())
     if variable is None:
-        raise FormulaError(f"the array to differentiate by, {wrt!r}, has no shape; declared: {', '.join(names) or 'nothing'}. "
-                           f"Give it one, e.g. --shapes {wrt.strip() or 'z'}=K")
+        raise FormulaError(f"the array to differentiate by, {wrt!r}, has no shape; declared: "
+                           f"{', '.join(names) or 'nothing'}. Give it one, e.g. --shapes {wrt.strip() or 'z'}=K")
     value = api.read_formula(formula, names)
     hypotheses = [api.read_hypothesis(h, names) for h in given]
     match kind:
@@ -67,10 +65,16 @@ def prove_equation(equation: str, *, shapes: str, domains: str = "", given: Sequ
     >>> prove_equation("sum(softmax(z)) == 1", shapes="z=K").verdict.verdict
     'proved'
     """
-    names = read_arrays(shapes, domains)
+    names = _declared(shapes, domains)
     left, right = api.read_equation(equation, names)
     result = api.prove(left, right, [api.read_hypothesis(h, names) for h in given])
     return _named(result.derivation, " ".join(equation.split()), names)
+
+
+def _declared(shapes: str, domains: str) -> dict[str, Array]:
+    if not shapes.strip() and domains.strip():
+        raise FormulaError(f"domains are given ({domains.strip()}), but no shapes; give them, e.g. --shapes z=N,K")
+    return read_arrays(shapes, domains) if shapes.strip() else {}
 
 
 def _direction(text: str, names: dict[str, Array], like: Array) -> Array | None:
@@ -85,9 +89,15 @@ def _direction(text: str, names: dict[str, Array], like: Array) -> Array | None:
 
 
 def _named(d: Derivation, title: str, names: dict[str, Array]) -> Result:
-    order = {tensor_of(a): n for n, a in enumerate(names.values())}
-    declared = tuple(sorted(d.tensors, key=lambda t: order.get(t, len(order))))
-    return Result(replace(d, name=title, title=title, tensors=declared))
+    declared = [tensor_of(a) for a in names.values()]
+    found = list(d.tensors)
+    # An array that cancelled is still an argument where the size of the answer is read from it (z - z is K zeros).
+    for i in d.indices:
+        if not any(i.size in t.shape for t in found):
+            found += [t for t in declared if i.size in t.shape][:1]
+    order = {t: n for n, t in enumerate(declared)}
+    found.sort(key=lambda t: order.get(t, len(order)))
+    return Result(replace(d, name=title, title=title, tensors=tuple(found)))
 
 
 def shown(result: Result, form: Format, detail: Detail, name: str = "") -> str:
@@ -107,24 +117,30 @@ def shown(result: Result, form: Format, detail: Detail, name: str = "") -> str:
             return result.numpy_source(name)
 
 
-def hints(result: Result) -> list[str]:
-    """What the reader of an answer should know of its assumptions."""
+def hints(result: Result, verdict: Verdict) -> list[str]:
+    """What the reader of an answer should know of its assumptions, and the next step where it is not proved."""
     d = result.derivation
-    domains = [t for t in d.tensors if not isinstance(t, DefinedTensor) and t.domain.name != "real"]
-    if not d.hypotheses and not domains:
-        return ["no hypotheses were given (--given, --domain): this holds for every real input"]
-    return []
+    real = [t.name for t in d.tensors if t.domain.name == "real"]
+    found = []
+    if not d.hypotheses and len(real) == len(d.tensors):
+        found.append("no hypotheses were given (--given, --domain)")
+    c = verdict.counterexample
+    if c is not None and real and c.left.startswith("undefined") != c.right.startswith("undefined"):
+        variable = getattr(d.variable, "tensor", d.variable)
+        name = next((n for n in real if n == getattr(variable, "name", "")), real[0])
+        found.append("one side has no value at these inputs; if they are not meant, say which are, e.g. "
+                     f"--domain {name}=positive, or --given \"...\"")
+    return found
 
 
-def data(result: Result) -> dict[str, object]:
+def data(result: Result, kind: Kind) -> dict[str, object]:
     """A derived result as JSON data: the statement, the answer in its forms, and the code."""
     from .symbolic.rendering import latex, text
 
     d = result.derivation
     try:
-        source: str | None = result.numpy_source()
+        source: str | None = result.numpy_source(kind)
     except api.LemmataError:
         source = None
     return {"statement": f"{text(d.left)} = {text(d.right)}", "result": text(d.right), "latex": latex(d.right),
-            "vector_form": result.vector_form if vector_form(d.right, d.indices) is not None else None, "numpy": source,
-            "hypotheses": [str(h) for h in d.hypotheses]}
+            "vector_form": result.vector_form, "numpy": source, "hypotheses": [str(h) for h in d.hypotheses]}

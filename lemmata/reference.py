@@ -1,7 +1,7 @@
-"""The reference: every theorem verified, and its derivation written as LaTeX and Markdown, with an index and the verdicts.
+"""The reference: every theorem verified, its derivation written as LaTeX and Markdown, with an index and the verdicts.
 
-The files hold no times, dates or paths, so two runs write the same bytes. Pages show what the theorem's own declaration and
-the engine give; nothing is typed here.
+The files hold no times, dates or paths, so two runs write the same bytes. Pages show what the theorem's own declaration
+and the engine give; nothing is typed here.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _hand_written(name: str) -> list[str]:
     """The source of the hand-written NumPy function as LaTeX, where that can be shown faithfully."""
     import importlib
 
-    from .symbolic.derivations.theorem import find_theorem
     from .symbolic.rendering import SourceError, source_latex
+    from .symbolic.theorems import find_theorem
 
     check = find_theorem(name).claim().numpy
     if check is None or check.reference is None:

@@ -24,7 +24,10 @@ USAGE = 2
 # What counts as worse when several theorems are verified: a wrong one, then an unread one, then an unproved one.
 _WORST = ("refuted", "unsupported", "supported", "proved")
 _COLOURS = {"proved": "green", "refuted": "red", "supported": "yellow", "unsupported": "magenta"}
-_PLAIN_WIDTH = 120
+# The order in which evidence is shown; a kind that is not here comes after these.
+_KINDS = ("canonical", "exact", "balls", "special", "dependence", "numpy", "extreme", "differences")
+_MARKS_WIDTH = 110
+_PLAIN_WIDTH = 240
 
 
 def exit_code(verdicts: Iterable[str]) -> int:
@@ -89,35 +92,43 @@ def headline(verdict: Verdict, sizes: Sequence[str]) -> str:
     return "unsupported: not decided"
 
 
-def show_verdict(verdict: Verdict, d: Derivation) -> None:
-    """The verdict with its evidence, and the counterexample where there is one."""
+def show_verdict(verdict: Verdict, d: Derivation, hints: Sequence[str] = ()) -> None:
+    """The verdict with its evidence, the counterexample where there is one, and hints for the reader."""
     from .symbolic.rendering.verdict import verdict_text
 
     typer.secho(headline(verdict, sizes_of(d)), fg=_COLOURS[verdict.verdict], bold=True)
     _, *rest = verdict_text(verdict).splitlines()
-    for line in rest:
+    for line in [*rest, *(f"  note: {h}" for h in hints)]:
         typer.echo(line)
 
 
-def verdict_table(rows: Sequence[Mapping[str, Any]]) -> None:
+def verdict_table(rows: Sequence[Mapping[str, Any]], seed: int) -> None:
     """A table of verified theorems, and a line that counts them."""
-    kinds = list(dict.fromkeys(e["kind"] for r in rows for e in r["evidence"]))
-    table = []
-    for row in rows:
-        passed: dict[str, bool] = {}
-        for e in row["evidence"]:
-            passed[e["kind"]] = passed.get(e["kind"], True) and e["passed"]
-        marks = ["" if k not in passed else "✓" if passed[k] else "✗" for k in kinds]
-        table.append([row["name"], (row["verdict"], _COLOURS[row["verdict"]]), *marks, f"{row['seconds']:.2f}"])
-    show_table(["theorem", "verdict", *kinds, "seconds"], table, right=("seconds",), middle=kinds)
+    found = {e["kind"] for r in rows for e in r["evidence"]}
+    kinds = [k for k in _KINDS if k in found] + sorted(found.difference(_KINDS))
+    heads, cells = ["theorem", "verdict", *kinds, "seconds"], [[*_marks(r, kinds)] for r in rows]
+    # One column for each kind of evidence where there is room, else one for all of them.
+    wide = max((len(r["name"]) for r in rows), default=0) + _MARKS_WIDTH
+    if _console(sys.stdout).width < wide:
+        heads, cells = ["theorem", "verdict", "evidence", "seconds"], [["".join(c)] for c in cells]
+        typer.echo(f"evidence: {', '.join(kinds)}; ✓ passed, ✗ failed, · not asked for")
+    table = [[r["name"], (r["verdict"], _COLOURS[r["verdict"]]), *c, f"{r['seconds']:.2f}"]
+             for r, c in zip(rows, cells, strict=True)]
+    show_table(heads, table, right=("seconds",), middle=kinds)
     for row in rows:
         if row["verdict"] != "proved":
             typer.echo(f"{row['name']}: {row['verdict']}: {row['reason'] or _failed(row)}")
         elif row["conditions"]:
             typer.echo(f"{row['name']}: proved where {' and '.join(row['conditions'])}")
     counts = [(v, sum(r["verdict"] == v for r in rows)) for v in EXIT_CODES]
-    found = ", ".join(f"{n} {v}" for v, n in counts if n)
-    typer.echo(f"{len(rows)} {'theorem' if len(rows) == 1 else 'theorems'}: {found or 'nothing to verify'}")
+    counted = ", ".join(f"{n} {v}" for v, n in counts if n)
+    typer.echo(f"{len(rows)} {'theorem' if len(rows) == 1 else 'theorems'}: {counted or 'none'}; seed {seed}")
+
+
+def _marks(row: Mapping[str, Any], kinds: Sequence[str]) -> Iterator[str]:
+    for kind in kinds:
+        passed = [e["passed"] for e in row["evidence"] if e["kind"] == kind]
+        yield "·" if not passed else "✓" if all(passed) else "✗"
 
 
 def _failed(row: Mapping[str, Any]) -> str:
@@ -139,13 +150,16 @@ def show_table(heads: Sequence[str], rows: Iterable[Sequence[str | tuple[str, st
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for head in heads:
         table.add_column(head, justify="right" if head in right else "center" if head in middle else "left",
                          overflow="fold", no_wrap=head not in wrapped)
     for row in rows:
         table.add_row(*(Text(c) if isinstance(c, str) else Text(c[0], style=c[1]) for c in row))
-    _console(sys.stdout).print(table)
+    console = _console(sys.stdout)
+    with console.capture() as captured:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().rstrip().splitlines()))
 
 
 @contextmanager
@@ -165,7 +179,8 @@ def with_progress(what: str, results: Iterator[Mapping[str, Any]], total: int) -
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     found = []
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    current = TextColumn("{task.description}")
+    columns = (TextColumn(what), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), current)
     with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
         task = bar.add_task("", total=total)
         for result in results:

@@ -9,8 +9,14 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("same", derandomize=True, deadline=None, print_blob=True, database=None,
-                          suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
 settings.register_profile("hunt", parent=settings.get_profile("same"), derandomize=False, max_examples=2000)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.load_profile(PROFILE)

@@ -8,6 +8,7 @@ hypotheses. `substitute` rebuilds an atom with index atoms replaced, through the
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 
 from flint import fmpq
 
@@ -87,6 +88,17 @@ def of_factors(ctx: Context, mono: Mono, coefficient: fmpq = ONE_Q) -> Poly:
     return of_mono(mono, coefficient)
 
 
+def _exclusive(ctx: Context, mono: Mono) -> Poly | None:
+    """Entries of a one-hot row exclude each other: y_j y_k = [j = k] y_j."""
+    hot = [a for a, _ in mono if a.kind == "el" and a.active and a.data[1].one_hot]
+    for n, a in enumerate(hot):
+        for b in hot[n + 1:]:
+            if a.data[0] == b.data[0] and a.data[2][:-1] == b.data[2][:-1]:
+                same = equals_zero(ctx, subtract(a.data[2][-1], b.data[2][-1]))
+                return multiply(ctx, same, of_factors(ctx, _without(mono, b)))
+    return None
+
+
 def _without(mono: Mono, atom: Atom) -> Mono:
     return tuple(f for f in mono if f[0] is not atom)
 
@@ -122,6 +134,9 @@ def _normal(ctx: Context, mono: Mono) -> Poly:
         rule = ctx.atom_rules.get(atom)
         if rule is not None and e > 0 and not isinstance(e, Fraction):
             return multiply(ctx, power(ctx, rule, e), of_factors(ctx, _without(mono, atom)))
+    hot = _exclusive(ctx, mono)
+    if hot is not None:
+        return hot
     for atom, _e in mono:
         if atom.kind == "eq":
             result = _unify(ctx, mono, atom)
@@ -249,12 +264,31 @@ def equals_zero(ctx: Context, p: Poly) -> Poly:
     if c is not None:
         return ZERO if c else POLY_ONE
     if not _same_range(p):
-        if signs.is_positive(ctx, p) or signs.is_positive(ctx, negative(p)):
+        if signs.is_nonzero(ctx, p):
             return ZERO
         p = _primitive_condition(ctx, p)
+        digits = _split_digits(ctx, p)
+        if digits is not None:
+            return multiply(ctx, equals_zero(ctx, digits[0]), equals_zero(ctx, digits[1]))
     if [value for m, value in p.sorted_terms() if m][0] < 0:
         p = negative(p)
     return of_atom(ctx.atom("eq", p))
+
+
+def _split_digits(ctx: Context, p: Poly) -> tuple[Poly, Poly] | None:
+    """n·S + k = 0 with |k| < S means n = 0 and k = 0: the digits of a composite index agree one by one."""
+    if not is_integer_valued(p):
+        return None
+    by_size: dict[Mono, list[tuple[Mono, fmpq]]] = {}
+    for m, c in p.terms.items():
+        by_size.setdefault(tuple(f for f in m if f[0].kind == "size"), []).append((m, c))
+    for size in sorted((s for s in by_size if s), key=lambda s: (-len(s), [a.digest for a, _ in s])):
+        high = Poly({tuple(f for f in m if f not in size): c for m, c in by_size[size]})
+        low = Poly({m: c for m, c in p.terms.items() if tuple(f for f in m if f[0].kind == "size") != size})
+        room = subtract(of_mono(size), POLY_ONE)
+        if low.terms and signs.is_nonnegative(ctx, subtract(room, low)) and signs.is_nonnegative(ctx, add(room, low)):
+            return high, low
+    return None
 
 
 def _same_range(p: Poly) -> bool:
@@ -273,15 +307,53 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
         return ZERO
     p = _primitive_condition(ctx, p)
     if is_integer_valued(p):
+        p = _coarse(p)
         # On integers [p ≥ 0] = 1 - [-p - 1 ≥ 0]. Of the two, one has a constant term ≥ 0: that one is kept, whatever the
         # indices are called.
         if p.terms.get(ONE, 0) < 0:
             return subtract(POLY_ONE, of_atom(ctx.atom("ge", subtract(negative(p), POLY_ONE))))
         return of_atom(ctx.atom("ge", p))
+    factors = _sign_factors(ctx, p)
+    if factors is not None:
+        return factors
     if min((item for item in p.terms.items() if item[0]), key=lambda item: (sorted(a.blind for a, _ in item[0]), [a.digest for a, _ in item[0]]))[1] < 0:
         q = negative(p)
         return add(subtract(POLY_ONE, of_atom(ctx.atom("ge", q))), equals_zero(ctx, q))
     return of_atom(ctx.atom("ge", p))
+
+
+def _coarse(p: Poly) -> Poly:
+    """g·q + c ≥ 0 on integers is q + ⌊c/g⌋ ≥ 0."""
+    g = 0
+    for m, c in p.terms.items():
+        if m:
+            g = gcd(g, int(c.p))
+    if g <= 1:
+        return p
+    constant = int(p.terms.get(ONE, fmpq(0)).p) // g
+    terms = {m: c / g for m, c in p.terms.items() if m}
+    return add(Poly(terms), number(constant))
+
+
+def _sign_factors(ctx: Context, p: Poly) -> Poly | None:
+    """[a b ≥ 0] by the signs of a and b: 1 - [a < 0][b > 0] - [a > 0][b < 0]."""
+    if len(p.terms) != 1:
+        return None
+    ((mono, c),) = p.terms.items()
+    if len(mono) == 1 and mono[0][1] == 1 or len(mono) > 3 or any(isinstance(e, Fraction) for _, e in mono):
+        return None
+    if any(signs.atom_sign(ctx, a) == "c" for a, _ in mono):
+        return None
+    positive_part, negative_part = (POLY_ONE, ZERO) if c > 0 else (ZERO, POLY_ONE)
+    for a, e in mono:
+        below = subtract(POLY_ONE, at_least_zero(ctx, of_atom(a)))
+        above = subtract(POLY_ONE, at_least_zero(ctx, negative(of_atom(a))))
+        if e % 2 == 0:
+            below, above = ZERO, add(below, above)
+        positive_part, negative_part = (
+            add(multiply(ctx, positive_part, above), multiply(ctx, negative_part, below)),
+            add(multiply(ctx, positive_part, below), multiply(ctx, negative_part, above)))
+    return subtract(POLY_ONE, negative_part)
 
 
 def is_integer_valued(p: Poly) -> bool:

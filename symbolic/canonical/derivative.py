@@ -20,19 +20,10 @@ from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mon
 
 def derivative(ctx: Context, p: Poly, variable: Poly) -> Poly:
     """The derivative of a polynomial by an element (a polynomial that is one element atom)."""
-    atom = next(iter(variable.terms))[0][0]
-    if len(variable.terms) != 1 or atom.kind != "el":
-        raise UnsupportedError("a derivative is by an element that no hypothesis has replaced")
-    name, domain = atom.data[:2]
-    if domain.symmetric:
-        raise UnsupportedError(f"the derivative by an entry of {name}, which is declared symmetric: declare it as 'real' for the "
-                               "entrywise gradient, or write the symmetric part out")
-    if domain.values:
-        raise UnsupportedError(f"the derivative by an entry of {name}, whose entries are {domain.name}: a finite set has no derivative; "
-                               "declare it as 'real'")
-    if name in ctx.fixed_names:
-        raise UnsupportedError(f"the derivative by an entry of {name}, which a hypothesis fixes: the hypothesis would be "
-                               "differentiated away; state it for other arrays only")
+    mono = next(iter(variable.terms))
+    if len(variable.terms) != 1 or len(mono) != 1 or mono[0][0].kind != "el":
+        raise UnsupportedError("a derivative is by an element that nothing has replaced")
+    atom = mono[0][0]
     return _Derivative(ctx, atom).of_poly(p)
 
 

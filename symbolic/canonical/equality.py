@@ -148,6 +148,9 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
     p = clear_denominators(ctx, p)
     if not p.terms:
         return True
+    p = integer_equalities(ctx, p)
+    if not p.terms:
+        return True
     if depth >= 3:
         return False
     merged = merge_sums(ctx, p, depth)
@@ -161,6 +164,23 @@ def away_from_kinks(ctx: Context, p: Poly) -> Poly:
         return p
     ctx.used.setdefault("away from kinks")
     return Poly(kept)
+
+
+def integer_equalities(ctx: Context, p: Poly) -> Poly:
+    """[q = 0] as [q ≥ 0] - [q - 1 ≥ 0] for integer q, so that it meets other conditions on the same integers."""
+    if not any(a.kind == "ge" for m in p.terms for a, _ in m):
+        return p
+    parts = []
+    for m, c in p.terms.items():
+        part = Poly({ONE: c})
+        for a, e in m:
+            factor = of_atom(a, e)
+            if a.kind == "eq" and algebra.is_integer_valued(a.data[0]):
+                q = a.data[0]
+                factor = subtract(algebra.at_least_zero(ctx, q), algebra.at_least_zero(ctx, subtract(q, Poly({ONE: ONE_Q}))))
+            part = algebra.multiply(ctx, part, factor)
+        parts.append(part)
+    return add(*parts)
 
 
 def clear_denominators(ctx: Context, p: Poly) -> Poly:

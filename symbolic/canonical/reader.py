@@ -14,15 +14,17 @@ import sympy as sp
 from flint import fmpq
 
 from ..language import nodes
+from ..language.domains import Domain, domain
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import size
 from . import algebra, derivative, powers, sums
-from .context import Context
+from .context import Context, SumRule
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
 
 Environment = dict[Any, Poly]
+FREE_REAL, FREE_POSITIVE = domain("real"), domain("positive")
 
 
 class Reader:
@@ -33,7 +35,8 @@ class Reader:
         self.memo: dict[Any, Poly] = {}
         self.open_names: dict[Any, frozenset[Any]] = {}
         self.definitions: dict[nodes.DefinedTensor, tuple[tuple[Atom, ...], Poly]] = {}
-        self.closed: dict[nodes.DefinedTensor, Atom] = {}
+        self.closed: dict[nodes.Tensor, Atom] = {}
+        self.free_domains: dict[nodes.Tensor, Domain] = {}
         self.pi = ctx.atom("pi")
         self.i = ctx.atom("I")
 
@@ -125,6 +128,8 @@ class Reader:
     def read_tensor(self, node: nodes.Tensor, env: Environment) -> Poly:
         if isinstance(node, nodes.DefinedTensor):
             return self._defined(node, ())
+        if node in self.closed:
+            return algebra.element(self.ctx, node.name, self.free_domains[node], (), self.closed[node])
         self._only_one(node)
         return algebra.element(self.ctx, node.name, node.domain, ())
 
@@ -132,6 +137,8 @@ class Reader:
         indices = tuple(self._read(i, env) for i in node.indices)
         if isinstance(node.tensor, nodes.DefinedTensor):
             return self._defined(node.tensor, indices)
+        if node.tensor in self.closed:
+            return algebra.element(self.ctx, node.tensor.name, self.free_domains[node.tensor], indices, self.closed[node.tensor])
         self._only_one(node.tensor)
         return algebra.element(self.ctx, node.tensor.name, node.tensor.domain, indices)
 
@@ -141,9 +148,23 @@ class Reader:
         if known is tensor:
             if tensor.domain.label_size and tensor.name not in self.ctx.label_sizes:
                 self.ctx.label_sizes[tensor.name] = self.size(size(tensor.domain.label_size))
+            if tensor.domain.rows_sum_to_one and tensor.name not in self.ctx.row_names and tensor.shape:
+                self._rows_sum_to_one(tensor)
         elif known != tensor:
             raise UnsupportedError(f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
                                    f"{known.domain.name} and {tensor.domain.name}: give them different names")
+
+    def _rows_sum_to_one(self, tensor: nodes.Tensor) -> None:
+        """The rule that a simplex or one-hot domain gives: Σ over the last axis = 1."""
+        self.ctx.row_names.add(tensor.name)
+        places = tuple(self.ctx.temporary(self.size(n)) for n in tensor.shape)
+        atom = self.ctx.atom("el", tensor.name, tensor.domain, tuple(of_atom(t) for t in places))
+        self.ctx.sum_rules.append(SumRule(places[-1:], ((atom, 1),), places[:-1], POLY_ONE, f"rows of {tensor.name} sum to 1"))
+
+    def _relaxed(self, tensor: nodes.Tensor) -> bool:
+        """Whether a tensor's entries obey relations that a derivative by one of them must not see."""
+        d = tensor.domain
+        return bool(d.symmetric or d.values or d.rows_sum_to_one or tensor.name in self.ctx.fixed_names)
 
     def _defined(self, tensor: nodes.DefinedTensor, indices: tuple[Poly, ...]) -> Poly:
         marker = self.closed.get(tensor)
@@ -226,6 +247,8 @@ class Reader:
         tensor = variable.tensor if isinstance(variable, nodes.Element) else variable
         indices = tuple(self._read(i, env) for i in (variable.indices if isinstance(variable, nodes.Element) else ()))
         if not isinstance(tensor, nodes.DefinedTensor) or tensor in self.closed:
+            if tensor not in self.closed and self._relaxed(tensor):
+                return self._by_free_entries(node, tensor, indices, env)
             at = algebra.element(self.ctx, tensor.name, tensor.domain, indices, *([self.closed[tensor]] if tensor in self.closed else []))
             return derivative.derivative(self.ctx, self._read(node.expression, env), at)
         # by a named intermediate: it is a variable of its own where the expression names it
@@ -235,6 +258,20 @@ class Reader:
         inner.closed = {**self.closed, tensor: marker}
         at = algebra.element(self.ctx, tensor.name, tensor.domain, indices, marker)
         result = derivative.derivative(self.ctx, inner._read(node.expression, env), at)
+        return algebra.substitute(self.ctx, result, {marker: (parameters, body)})  # type: ignore[dict-item]
+
+    def _by_free_entries(self, node: nodes.PartialDerivative, tensor: nodes.Tensor, indices: tuple[Poly, ...], env: Environment) -> Poly:
+        """The derivative by an entry while the entries obey no relation; the relations hold again in the result."""
+        self._only_one(tensor)
+        marker = self.ctx.index(("free", tensor.name), POLY_ONE)
+        domain = FREE_POSITIVE if tensor.domain.positive else FREE_REAL
+        inner = Reader(self.ctx)
+        inner.closed = {**self.closed, tensor: marker}
+        inner.free_domains = {**self.free_domains, tensor: domain}
+        at = algebra.element(self.ctx, tensor.name, domain, indices, marker)
+        result = derivative.derivative(self.ctx, inner._read(node.expression, env), at)
+        parameters = tuple(self.ctx.temporary(self.size(n)) for n in tensor.shape)
+        body = algebra.element(self.ctx, tensor.name, tensor.domain, tuple(of_atom(t) for t in parameters))
         return algebra.substitute(self.ctx, result, {marker: (parameters, body)})  # type: ignore[dict-item]
 
     # ------------------------------------------------------------------ functions

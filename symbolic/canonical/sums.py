@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 
-from . import algebra, powers, signs
+from . import algebra, powers, ranges, signs
 from .context import Context, SumRule
 from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
                     simple, sort_mono, subtract)
@@ -88,6 +88,8 @@ def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
                 body = algebra.multiply(ctx, body, inner)
             return sum_over(ctx, (*temporaries, *more), body)
     changed = _cancel_inside(ctx, temporaries, inside)
+    if changed is None:
+        changed = ranges.simplified(ctx, temporaries, inside)
     if changed is not None:
         return changed
     groups = _components(temporaries, inside)
@@ -392,6 +394,8 @@ def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
     size = t.data[1]
     if size.constant is not None and size.constant <= MAX_WRITTEN_OUT:
         return algebra.product(ctx, *(algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(size.constant.p))))
+    if signs.is_positive(ctx, body):  # Π f = e^{Σ log f}
+        return powers.exponential(ctx, sum_over(ctx, (t,), powers.logarithm(ctx, body)))
     if len(body.terms) == 1:
         ((mono, c),) = body.terms.items()
         result = POLY_ONE

@@ -9,8 +9,8 @@ import sympy as sp
 from ..language.arrays import Array, aligned, array, shape_text, tensor_of
 from ..language.errors import ShapeError, UnsupportedError
 from ..language.hypotheses import Hypothesis
-from ..language.indices import Index
-from ..language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, tensors
+from ..language.indices import Index, placed
+from ..language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, replace, tensors
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import same_size
 from .model import Derivation
@@ -77,9 +77,17 @@ def jvp(value: Array, wrt: Array, tangent: Array | None = None, given: Sequence[
 
 
 def _derive(start: sp.Expr, out: tuple[Index, ...], given: Sequence[Hypothesis], by: Sequence[Tactic]) -> Derivation:
+    out, start = _placed(out, start)
     state = State(start, out, tuple(given), [t for t in tensors([start]) if isinstance(t, DefinedTensor)])
     run_all(state, by or [automatic()])
     return make_derivation(state, start, notes=_kink_notes(start))
+
+
+def _placed(out: tuple[Index, ...], start: sp.Expr) -> tuple[tuple[Index, ...], sp.Expr]:
+    """Output indices that know their axis in the result, so that `sympy.lambdify` can place every array."""
+    declared = [t for t in tensors([start]) if not isinstance(t, DefinedTensor)]
+    chosen = placed(out, declared)
+    return tuple(chosen), replace(start, dict(zip(out, chosen, strict=True)))
 
 
 def _kink_notes(expression: sp.Expr) -> tuple[str, ...]:

@@ -10,9 +10,6 @@ A theorem is one decorated function; the registry, the command line, the tests a
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -135,23 +132,9 @@ def theorem(*, topic: str, title: str, source: str) -> Callable[[Callable[[], Cl
     return register
 
 
-def theorems() -> dict[str, Theorem]:
-    """All theorems by name, in the order of topics' files and of declaration."""
-    from .. import theorems as package
-
-    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        importlib.import_module(f"{package.__name__}.{module}")
+def registered() -> dict[str, Theorem]:
+    """The theorems registered so far, by name, in order of declaration."""
     return dict(_REGISTRY)
 
 
-def find_theorem(name: str) -> Theorem:
-    """A theorem by name; unknown names are an error that lists near ones."""
-    known = theorems()
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=3)
-    raise LemmataError(f"there is no theorem {name!r}" + (f"; did you mean {', '.join(near)}?" if near else "")
-                       + " The list: lemmata list")
-
-
-__all__ = ["Claim", "Element", "NumericCheck", "Tensor", "Theorem", "collect", "theorem"]
+__all__ = ["Claim", "Element", "NumericCheck", "Tensor", "Theorem", "collect", "derive", "registered", "theorem"]

@@ -95,6 +95,12 @@ def deriv_cross_entropy_softmax() -> Claim:
     )
 
 
+@theorem(topic="cross-entropy", title="Cross-entropy of a hard label", source=f"{_PRML}, eq. (4.108)")
+def cross_entropy_one_hot() -> Claim:
+    _, c, p = _hard()
+    return Claim(_loss(lm.one_hot(c, "K"), p), -lm.log(_at_label(p, c)), by=[contract()])
+
+
 @theorem(topic="cross-entropy", title="Cross-entropy of a hard label as logsumexp", source=f"{_GBC}, eq. (6.30)")
 def cross_entropy_eq_logsumexp_sub() -> Claim:
     z, c, p = _hard()

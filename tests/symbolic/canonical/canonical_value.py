@@ -12,7 +12,7 @@ from lemmata.symbolic.canonical.terms import Atom, Mono, Poly
 from lemmata.symbolic.language import operations
 from lemmata.symbolic.language.nodes import Tensor
 
-from .brute_force import CONTEXT, FUNCTIONS, NoValue, OutOfRange, Point, power, size_of
+from .brute_force import CONTEXT, FUNCTIONS, NoValue, OutOfRange, Point, power, settled, size_of
 
 Names = Mapping[Any, int]
 HARMLESS = ("eq", "ge")
@@ -20,7 +20,9 @@ HARMLESS = ("eq", "ge")
 
 def poly_value(p: Poly, point: Point, names: Names, tensors: Mapping[str, Tensor]) -> Any:
     """The value of a polynomial, given the values of its free indices by name."""
-    return CONTEXT.fsum([CONTEXT.mpf(int(c.p)) / int(c.q) * mono_value(m, point, names, tensors) for m, c in p.terms.items()])
+    return CONTEXT.fsum(
+        [CONTEXT.mpf(int(c.p)) / int(c.q) * mono_value(m, point, names, tensors) for m, c in p.terms.items()]
+    )
 
 
 def mono_value(mono: Mono, point: Point, names: Names, tensors: Mapping[str, Tensor]) -> Any:
@@ -75,7 +77,9 @@ def _size(n: Any, point: Point) -> int:
     return int(n.subs({s: size_of(s.name, point) for s in n.free_symbols}))
 
 
-def _bodies(a: Atom, point: Point, names: Names, tensors: Mapping[str, Tensor], value: Callable[[Any], Any]) -> list[Any]:
+def _bodies(
+    a: Atom, point: Point, names: Names, tensors: Mapping[str, Tensor], value: Callable[[Any], Any]
+) -> list[Any]:
     ranges = [range(int(poly_value(s, point, names, tensors))) for s in a.data[0]]
     found: list[Any] = []
 
@@ -107,17 +111,22 @@ def real(value: Any) -> Any:
     return value
 
 
-def settled(value: Any) -> Any:
-    """A real value, with rounding near 0 taken off (a comparison with 0 follows)."""
-    value = real(value)
-    return CONTEXT.mpf(0) if abs(value) < CONTEXT.mpf(10) ** -35 else value
-
-
 def _log(value: Any) -> Any:
-    value = settled(value)
+    value = settled(real(value))
     if value <= 0:
         raise NoValue(f"log {value}")
     return CONTEXT.log(value)
+
+
+def _exponential(a: Atom, poly: Any, point: Point, names: Names, tensors: Mapping[str, Tensor]) -> Any:
+    """e^mono; e^(n log b) with a whole n is b^n, which has a value for every b."""
+    logs = [f for f, e in a.data[0] if f.kind == "log" and e == 1]
+    if len(logs) == 1:
+        exponent = mono_value(tuple(f for f in a.data[0] if f[0] is not logs[0]), point, names, tensors)
+        base = settled(real(poly_value(logs[0].data[0], point, names, tensors)))
+        if not isinstance(exponent, CONTEXT.mpc):
+            return power(base, exponent)
+    return CONTEXT.exp(mono_value(a.data[0], point, names, tensors))
 
 
 def _function(a: Atom, poly: Any, *rest: Any) -> Any:
@@ -137,11 +146,11 @@ ATOMS: dict[str, Callable[..., Any]] = {
     "num": lambda a, *rest: CONTEXT.mpf(a.data[0]),
     "pi": lambda *rest: +CONTEXT.pi,
     "I": lambda *rest: CONTEXT.mpc(0, 1),
-    "exp": lambda a, poly, point, names, tensors: CONTEXT.exp(mono_value(a.data[0], point, names, tensors)),
+    "exp": _exponential,
     "log": lambda a, poly, *rest: _log(poly(a.data[0])),
     "base": lambda a, poly, *rest: poly(a.data[0]),
-    "eq": lambda a, poly, *rest: CONTEXT.mpf(int(settled(poly(a.data[0])) == 0)),
-    "ge": lambda a, poly, *rest: CONTEXT.mpf(int(settled(poly(a.data[0])) >= 0)),
+    "eq": lambda a, poly, *rest: CONTEXT.mpf(int(settled(real(poly(a.data[0]))) == 0)),
+    "ge": lambda a, poly, *rest: CONTEXT.mpf(int(settled(real(poly(a.data[0]))) >= 0)),
     "fn": _function,
     "sum": _sum,
     "max": lambda a, poly, point, names, tensors: max(_terms(a, point, names, tensors)),

@@ -14,15 +14,43 @@ import sympy as sp
 
 from lemmata.symbolic.language import operations as op
 from lemmata.symbolic.language.indices import Index, index
-from lemmata.symbolic.language.nodes import (Binder, DefinedTensor, Delta, Element, IndexMax, IndexProduct, IndexSum, Indicator,
-                                             PartialDerivative, Tensor, element, unfold)
+from lemmata.symbolic.language.nodes import (
+    Binder,
+    DefinedTensor,
+    Delta,
+    Element,
+    IndexMax,
+    IndexProduct,
+    IndexSum,
+    Indicator,
+    PartialDerivative,
+    Tensor,
+    element,
+    unfold,
+)
 from lemmata.symbolic.language.sizes import size
 
 K, N, NK = size("K"), size("N"), size("N*K")
-X, Y, B, S, A = (Tensor(n, s, d) for n, s, d in (("x", (K,), "real"), ("y", (K,), "real"), ("B", (K, K), "real"),
-                                                 ("S", (K, K), "symmetric"), ("A", (K, N), "real")))
-W, U, M, T3, J = (Tensor(n, s, d) for n, s, d in (("w", (N,), "real"), ("u", (K,), "positive"), ("m", (K,), "binary"),
-                                                  ("T", (K, N, K), "real"), ("J", (NK,), "real")))
+X, Y, B, S, A = (
+    Tensor(n, s, d)
+    for n, s, d in (
+        ("x", (K,), "real"),
+        ("y", (K,), "real"),
+        ("B", (K, K), "real"),
+        ("S", (K, K), "symmetric"),
+        ("A", (K, N), "real"),
+    )
+)
+W, U, M, T3, J = (
+    Tensor(n, s, d)
+    for n, s, d in (
+        ("w", (N,), "real"),
+        ("u", (K,), "positive"),
+        ("m", (K,), "binary"),
+        ("T", (K, N, K), "real"),
+        ("J", (NK,), "real"),
+    )
+)
 C, V, R = Tensor("c"), Tensor("v", (), "positive"), Tensor("r", (), "(0,1)")
 FREE = (index("i", K), index("k", K), index("n", N))
 TENSORS = (X, Y, B, S, A, W, U, M, T3)
@@ -64,7 +92,9 @@ class Generator:
         tensor = self.rng.choice(TENSORS)
         return element(tensor, *(self.index_for(n, scope) for n in tensor.shape))
 
-    def bound(self, depth: int, scope: list[Index], body: Callable[[int, list[Index]], sp.Expr]) -> tuple[sp.Expr, Index]:
+    def bound(
+        self, depth: int, scope: list[Index], body: Callable[[int, list[Index]], sp.Expr]
+    ) -> tuple[sp.Expr, Index]:
         j = index("j", self.rng.choice((K, K, N)))
         return body(depth - 1, [*scope, j, j]), j
 
@@ -134,7 +164,9 @@ class Generator:
     def derivative(self, depth: int = 3) -> sp.Expr:
         """A derivative of a smooth expression by an entry of x or B."""
         i, k, _ = FREE
-        return PartialDerivative(self.real(depth, [k, FREE[2]]), element(X, i) if self.rng.random() < 0.5 else element(B, i, k))
+        return PartialDerivative(
+            self.real(depth, [k, FREE[2]]), element(X, i) if self.rng.random() < 0.5 else element(B, i, k)
+        )
 
 
 # ---------------------------------------------------------------------- changes at one place
@@ -149,8 +181,9 @@ def _entered(node: sp.Expr, n: int) -> bool:
     return not (isinstance(node, Binder) and n == 1)
 
 
-def changed(expression: sp.Expr, place: int, change: Callable[[sp.Expr, list[Index]], sp.Expr],
-            scope: list[Index] | None = None) -> sp.Expr:
+def changed(
+    expression: sp.Expr, place: int, change: Callable[[sp.Expr, list[Index]], sp.Expr], scope: list[Index] | None = None
+) -> sp.Expr:
     """The expression with `change(node, indices in scope)` at one place; binders are opened, so that nothing is captured."""
     scope = list(FREE) if scope is None else scope
     if place == 0:
@@ -173,6 +206,7 @@ def changed(expression: sp.Expr, place: int, change: Callable[[sp.Expr, list[Ind
 
 def kept(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
     """A change that keeps the value."""
+
     def change(e: sp.Expr, scope: list[Index]) -> sp.Expr:
         choice = rng.randrange(12)
         other = rng.choice((C, element(X, next(i for i in scope if i.size == K)), V * C + 1))
@@ -229,6 +263,7 @@ def kept(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
 
 def broken(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
     """A change that most often does not keep the value: the slips that a person makes."""
+
     def change(e: sp.Expr, scope: list[Index]) -> sp.Expr:
         choice = rng.randrange(8)
         some = [i for i in scope if i.size == K]
@@ -236,7 +271,7 @@ def broken(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
             n = rng.randrange(len(e.indices)) if e.indices else 0
             if e.indices and choice < 4:
                 fitting = [i for i in scope if i.size == e.tensor.shape[n]]
-                return Element(e.tensor, *e.indices[:n], rng.choice(fitting), *e.indices[n + 1:]) if fitting else -e
+                return Element(e.tensor, *e.indices[:n], rng.choice(fitting), *e.indices[n + 1 :]) if fitting else -e
             if e.tensor in (B, S):
                 return Element(e.tensor, *e.indices[::-1])
             return rng.choice((-e, e + 1, e**2, sp.Abs(e), Element(Y, *e.indices) if e.tensor is X else 2 * e))
@@ -254,15 +289,25 @@ def broken(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
                 return out.xreplace({fresh: place}) * IndexSum(sp.Mul(*(a for a in body.args if a is not out)), fresh)
             if body.is_Pow:
                 return IndexSum(body.base, fresh) ** body.exp
-            return rng.choice((IndexSum(body**2, fresh), e.bound.size * e, IndexMax(body, fresh), IndexSum(sp.Abs(body), fresh)))
+            return rng.choice(
+                (IndexSum(body**2, fresh), e.bound.size * e, IndexMax(body, fresh), IndexSum(sp.Abs(body), fresh))
+            )
         if isinstance(e, IndexMax) and choice < 6:
             fresh, body = e.opened("l")
-            return rng.choice((-IndexMax(-body, fresh), IndexSum(body, fresh), e.at(rng.choice([i for i in scope if i.size == e.bound.size] or [0]))))
+            return rng.choice(
+                (
+                    -IndexMax(-body, fresh),
+                    IndexSum(body, fresh),
+                    e.at(rng.choice([i for i in scope if i.size == e.bound.size] or [0])),
+                )
+            )
         if e.is_Pow and choice < 6:
-            return rng.choice((e.base ** (e.exp + 1), e.base ** -e.exp, sp.Abs(e.base) ** e.exp))
+            return rng.choice((e.base ** (e.exp + 1), e.base**-e.exp, sp.Abs(e.base) ** e.exp))
         if e.is_Function and choice < 6:
             x = e.args[0]
-            return rng.choice((sp.sin(x), sp.cos(x), sp.tanh(x), op.sigmoid(x), op.relu(x), sp.Abs(x), x, e.func(-x), e.func(2 * x)))
+            return rng.choice(
+                (sp.sin(x), sp.cos(x), sp.tanh(x), op.sigmoid(x), op.relu(x), sp.Abs(x), x, e.func(-x), e.func(2 * x))
+            )
         if e.is_Add and choice < 6:
             dropped = rng.randrange(len(e.args))
             return sp.Add(*(a if n != dropped else -a for n, a in enumerate(e.args)))
@@ -274,6 +319,8 @@ def broken(rng: random.Random) -> Callable[[sp.Expr, list[Index]], sp.Expr]:
     return change
 
 
-def change_somewhere(rng: random.Random, expression: sp.Expr, change: Callable[[sp.Expr, list[Index]], sp.Expr]) -> sp.Expr:
+def change_somewhere(
+    rng: random.Random, expression: sp.Expr, change: Callable[[sp.Expr, list[Index]], sp.Expr]
+) -> sp.Expr:
     """One change at a random place."""
     return changed(expression, rng.randrange(places(expression)), change)

@@ -7,8 +7,18 @@ import sympy as sp
 
 from lemmata.symbolic.language import operations as op
 from lemmata.symbolic.language.indices import index
-from lemmata.symbolic.language.nodes import (ArgMaxIndicator, DefinedTensor, Delta, IndexMax, IndexProduct, IndexSum, Indicator,
-                                             PartialDerivative, Tensor, element)
+from lemmata.symbolic.language.nodes import (
+    ArgMaxIndicator,
+    DefinedTensor,
+    Delta,
+    IndexMax,
+    IndexProduct,
+    IndexSum,
+    Indicator,
+    PartialDerivative,
+    Tensor,
+    element,
+)
 from lemmata.symbolic.language.sizes import size
 
 from . import brute_force as bf
@@ -58,13 +68,24 @@ def test_derivative_by_a_definition_is_by_its_entry(point: bf.Point) -> None:
     assert bf.close(bf.evaluate(PartialDerivative(loss, element(d, 1)), point), 18)
 
 
-@pytest.mark.parametrize("expression", [1 / (element(X, 0) - 1), sp.log(element(X, 0) - 3), sp.sqrt(element(X, 0) - 3), element(X, K - 1 + k)])
+@pytest.mark.parametrize(
+    "expression",
+    [1 / (element(X, 0) - 1), sp.log(element(X, 0) - 3), sp.sqrt(element(X, 0) - 3), element(X, K - 1 + k)],
+)
 def test_what_has_no_value_says_so(expression: sp.Expr, point: bf.Point) -> None:
     with pytest.raises(bf.NoValue):
         bf.evaluate(expression, point, {k: 2})
 
 
-@pytest.mark.parametrize("wrong", [lambda e: -e, lambda e: e * (1 + sp.Rational(9, 10**4)), lambda e: e.xreplace({i: k, k: i}), lambda e: e + Delta(i, k) / 10**6])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda e: -e,
+        lambda e: e * (1 + sp.Rational(9, 10**4)),
+        lambda e: e.xreplace({i: k, k: i}),
+        lambda e: e + Delta(i, k) / 10**6,
+    ],
+)
 def test_slips_are_seen(wrong: object) -> None:
     right = IndexSum(element(B, i, j) * element(B, j, k), j)
     assert bf.difference(right, right) is None

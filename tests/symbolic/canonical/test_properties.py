@@ -61,7 +61,9 @@ def agree(expression: sp.Expr, form: Poly, points: object = bf.POINTS) -> None:
         for at, value in zip(places, bf.values(expression, point, free), strict=True):
             if value is not None:
                 names = {("f", i.name, i.serial): n for i, n in zip(free, at, strict=True)}
-                assert bf.close(poly_value(form, point, names, named), value), f"{sizes}, seed {seed}, special {special}, at {at}"
+                assert bf.close(poly_value(form, point, names, named), value), (
+                    f"{sizes}, seed {seed}, special {special}, at {at}"
+                )
 
 
 @settings(max_examples=60)
@@ -145,7 +147,9 @@ def test_substitution_commutes_with_reading(seed: int) -> None:
     reader = context_for()
     direct = read(reader, replace(made, {i: k}))
     try:
-        after = algebra.substitute(reader.ctx, read(reader, made), {reader.index_atom(i): of_atom(reader.index_atom(k))})
+        after = algebra.substitute(
+            reader.ctx, read(reader, made), {reader.index_atom(i): of_atom(reader.index_atom(k))}
+        )
     except Undefined:
         assume(False)
     assert direct == after

@@ -11,9 +11,12 @@ import sympy as sp
 from lemmata.symbolic.canonical import equal
 from lemmata.symbolic.language.errors import UnsupportedError
 
+from . import assumed_claims as assumed
 from . import brute_force as bf
-from . import claims
+from .false_claims import DIFFERENT, UNDEFINED
 from .known_gaps import GAPS
+from .symbols import Row
+from .true_claims import EQUAL
 
 
 def proved(left: sp.Expr, right: sp.Expr, hypotheses: Any = ()) -> bool:
@@ -35,31 +38,35 @@ def rows(table: Iterable[Any]) -> list[Any]:
 
 
 def test_names_are_unique() -> None:
-    names = [r[0] for r in claims.EQUAL] + [c.name for c in claims.EQUAL_IF]
+    names = [r[0] for r in EQUAL] + [c.name for c in assumed.EQUAL_IF]
     assert len(set(names)) == len(names)
     assert set(GAPS) <= set(names), "a gap that no claim has"
 
 
 def test_rows_are_true_by_brute_force() -> None:
-    assert {name: d for name, a, b in claims.EQUAL if (d := bf.difference(a, b, bf.MORE_POINTS))} == {}
-    assert {c.name: d for c in claims.EQUAL_IF if (d := bf.difference(c.left, c.right, bf.MORE_POINTS, assume=c.domains))} == {}
+    assert {name: d for name, a, b in EQUAL if (d := bf.difference(a, b, bf.MORE_POINTS))} == {}
+    assert {
+        c.name: d for c in assumed.EQUAL_IF if (d := bf.difference(c.left, c.right, bf.MORE_POINTS, assume=c.domains))
+    } == {}
 
 
 def test_rows_are_false_by_brute_force() -> None:
-    assert [name for name, a, b in claims.DIFFERENT if not bf.difference(a, b, bf.MORE_POINTS)] == []
-    assert [name for name, a, b in claims.UNDEFINED if not bf.difference(a, b, bf.MORE_POINTS, strict=True)] == []
-    assert [c.name for c in claims.DIFFERENT_IF if not bf.difference(c.left, c.right, bf.MORE_POINTS, assume=c.domains)] == []
+    assert [name for name, a, b in DIFFERENT if not bf.difference(a, b, bf.MORE_POINTS)] == []
+    assert [name for name, a, b in UNDEFINED if not bf.difference(a, b, bf.MORE_POINTS, strict=True)] == []
+    assert [
+        c.name for c in assumed.DIFFERENT_IF if not bf.difference(c.left, c.right, bf.MORE_POINTS, assume=c.domains)
+    ] == []
 
 
-@pytest.mark.parametrize("row", rows(claims.EQUAL))
-def test_true_claims_are_proved(row: claims.Row) -> None:
+@pytest.mark.parametrize("row", rows(EQUAL))
+def test_true_claims_are_proved(row: Row) -> None:
     _, left, right = row
     assert proved(left, right)
     assert proved(right, left)
 
 
-@pytest.mark.parametrize("row", [pytest.param(r, id=r[0]) for r in claims.EQUAL])
-def test_true_claims_fail_when_tampered_with(row: claims.Row) -> None:
+@pytest.mark.parametrize("row", [pytest.param(r, id=r[0]) for r in EQUAL])
+def test_true_claims_fail_when_tampered_with(row: Row) -> None:
     _, left, right = row
     if right != 0:
         assert not proved(left, right * (1 + sp.Rational(9, 10**4)))
@@ -67,24 +74,24 @@ def test_true_claims_fail_when_tampered_with(row: claims.Row) -> None:
     assert not proved(left, right + 1)
 
 
-@pytest.mark.parametrize("row", [pytest.param(r, id=r[0]) for r in (*claims.DIFFERENT, *claims.UNDEFINED)])
-def test_false_claims_are_not_proved(row: claims.Row) -> None:
+@pytest.mark.parametrize("row", [pytest.param(r, id=r[0]) for r in (*DIFFERENT, *UNDEFINED)])
+def test_false_claims_are_not_proved(row: Row) -> None:
     _, left, right = row
     assert not proved(left, right)
     assert not proved(right, left)
 
 
-@pytest.mark.parametrize("claim", rows(claims.EQUAL_IF))
-def test_true_claims_under_hypotheses_are_proved(claim: claims.Assumed) -> None:
+@pytest.mark.parametrize("claim", rows(assumed.EQUAL_IF))
+def test_true_claims_under_hypotheses_are_proved(claim: assumed.Assumed) -> None:
     assert proved(claim.left, claim.right, claim.hypotheses)
 
 
-@pytest.mark.parametrize("claim", [pytest.param(c, id=c.name) for c in claims.EQUAL_IF])
-def test_claims_under_hypotheses_need_them(claim: claims.Assumed) -> None:
+@pytest.mark.parametrize("claim", [pytest.param(c, id=c.name) for c in assumed.EQUAL_IF])
+def test_claims_under_hypotheses_need_them(claim: assumed.Assumed) -> None:
     assert not proved(claim.left, claim.right)
     assert not proved(claim.left, claim.right + 1, claim.hypotheses)
 
 
-@pytest.mark.parametrize("claim", [pytest.param(c, id=c.name) for c in claims.DIFFERENT_IF])
-def test_false_claims_under_hypotheses_are_not_proved(claim: claims.Assumed) -> None:
+@pytest.mark.parametrize("claim", [pytest.param(c, id=c.name) for c in assumed.DIFFERENT_IF])
+def test_false_claims_under_hypotheses_are_not_proved(claim: assumed.Assumed) -> None:
     assert not proved(claim.left, claim.right, claim.hypotheses)

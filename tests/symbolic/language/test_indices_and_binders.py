@@ -150,7 +150,7 @@ def test_replacement_is_simultaneous():
 
 def test_shared_subtrees_are_replaced_everywhere():
     shared = sp.exp(z.element(i))
-    assert replace(shared * y.element(j) + shared, {i: k}) == sp.exp(z.element(k)) * (y.element(j) + 1)
+    assert replace(shared * y.element(j) + shared, {i: k}) == sp.exp(z.element(k)) * y.element(j) + sp.exp(z.element(k))
 
 
 @pytest.mark.xfail(strict=True, reason="subs of a size rewrites K outside a sum and leaves the sum's own range K: (Σ z)/3 over K")
@@ -182,7 +182,8 @@ def test_definitions_of_definitions_unfold_to_the_bottom():
     only = unfold(q.element(i), [tensor_of(q)])
     assert tensor_of(p) in tensors([only])
     assert tensor_of(q) not in tensors([only])
-    assert [t.name for t in tensors([q.element(i)])][-2:] == ["p", "q"]  # what a definition uses comes before it
+    names = [t.name for t in tensors([q.element(i)])]  # what a definition uses comes before it
+    assert names.index("z") < names.index("p") < names.index("q") == 3
 
 
 def test_a_definition_knows_what_it_depends_on():

@@ -1,7 +1,8 @@
 """Wrong formulas that were published or shipped for softmax, cross-entropy, BCE, KL and focal loss, each refuted.
 
-A row is a left side, the wrong right side and the right one. The wrong one must be refuted with a concrete counterexample,
-which is then confirmed with plain SymPy at those numbers (no code of either path); the right one must be proved.
+A row is a left side, the wrong right side and the right one. The wrong one must be refuted with a concrete
+counterexample, which is then confirmed with plain SymPy at those numbers (no code of either path); the right one must
+be proved.
 """
 
 from __future__ import annotations
@@ -265,9 +266,11 @@ def bce_mean_over_all_entries_divided_by_rows() -> Published:
 @mistake
 def focal_factor_merged_over_both_labels() -> Published:
     p, y, gamma = array("p", "", "(0,1)"), array("y", "", "binary"), array("gamma", "", "positive")
-    p_t = y * p + (1 - y) * (1 - p)
-    return Published(-((1 - p_t) ** gamma) * lm.log(p_t), (1 - p) ** gamma * bce(p, y),
-                     -y * (1 - p) ** gamma * lm.log(p) - (1 - y) * p**gamma * lm.log(1 - p))
+    one, zero = -((1 - p) ** gamma) * lm.log(p), -(p**gamma) * lm.log(1 - p)
+    by_one = (1 - p) ** (gamma - 1) * (gamma * lm.log(p) - (1 - p) / p)
+    by_zero = -(p ** (gamma - 1)) * (gamma * lm.log(1 - p) - p / (1 - p))
+    merged = (1 - p) ** gamma * (p - y) / (p * (1 - p)) - gamma * (1 - p) ** (gamma - 1) * bce(p, y)
+    return Published(partial(y * one + (1 - y) * zero, p), merged, y * by_one + (1 - y) * by_zero)
 
 
 def softmax_focal() -> tuple[Array, Array, Array, Array, Array]:

@@ -22,7 +22,8 @@ from lemmata.symbolic.canonical import equal
 from lemmata.symbolic.checking import check_equal
 from lemmata.symbolic.derivations.model import Derivation, Step, Verdict
 from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, judge, replay
-from lemmata.symbolic.derivations.theorem import find_theorem, theorem, theorems
+from lemmata.symbolic.derivations.theorem import theorem
+from lemmata.symbolic.theorems import find_theorem, theorems
 from lemmata.symbolic.language.errors import LemmataError, UnsupportedError
 from lemmata.symbolic.language.hypotheses import Hypothesis
 from lemmata.symbolic.language.nodes import PartialDerivative, free_indices
