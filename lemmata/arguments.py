@@ -1,7 +1,8 @@
 """How the words of a command line are read where formulas stand among them: before options are looked for.
 
-A formula may begin with a minus sign (``lemmata gradient "-sum(y*log(p))"``) and is no option; a list of shapes may go on
-after a space (``--shapes z=N,K y=N,K``). Errors raised on purpose become one message and exit code 2, without a traceback.
+A formula may begin with a minus sign (``lemmata gradient "-sum(y*log(p))"``) and is no option; a list of shapes may go
+on after a space (``--shapes z=N,K y=N,K``). Errors raised on purpose become one message and exit code 2, without a
+traceback.
 """
 
 from __future__ import annotations

@@ -117,7 +117,8 @@ def list_theorems(topic: Annotated[str, typer.Option("--topic", metavar="TOPIC",
         return
     rows: list[list[str | tuple[str, str]]] = []
     for name in chosen:
-        rows += [[(name, "bold"), ""], *([f"  {t.name}", t.title] for t in found if t.topic == name)]
+        rows.append([(name, "bold"), ""])
+        rows.extend([f"  {t.name}", t.title] for t in found if t.topic == name)
     show_table(["theorem", "title"], rows, wrapped=("title",))
     typer.echo(f"{len(found)} theorems. Show one: lemmata derive {found[0].name}")
 

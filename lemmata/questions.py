@@ -16,6 +16,7 @@ from .symbolic.derivations.model import Derivation, Detail, Verdict
 from .symbolic.language.arrays import Array, array, tensor_of
 from .symbolic.language.declarations import read_arrays
 from .symbolic.language.errors import FormulaError
+from .symbolic.language.sizes import Size
 
 Kind = Literal["gradient", "jacobian", "hessian", "vjp", "jvp"]
 Format = Literal["text", "latex", "markdown", "json", "tex", "numpy"]
@@ -91,10 +92,11 @@ def _direction(text: str, names: dict[str, Array], like: Array) -> Array | None:
 def _named(d: Derivation, title: str, names: dict[str, Array]) -> Result:
     declared = [tensor_of(a) for a in names.values()]
     found = list(d.tensors)
-    # An array that cancelled is still an argument where the size of the answer is read from it (z - z is K zeros).
-    for i in d.indices:
-        if not any(i.size in t.shape for t in found):
-            found += [t for t in declared if i.size in t.shape][:1]
+    # An array that cancelled is still an argument where a size is read from it: z - z is K zeros.
+    sizes = {s for e in (d.left, d.right, *(i.size for i in d.indices)) for s in e.free_symbols if isinstance(s, Size)}
+    for s in sorted(sizes, key=str):
+        if not any(s in t.shape for t in found):
+            found += [t for t in declared if s in t.shape][:1]
     order = {t: n for n, t in enumerate(declared)}
     found.sort(key=lambda t: order.get(t, len(order)))
     return Result(replace(d, name=title, title=title, tensors=tuple(found)))

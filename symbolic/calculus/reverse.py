@@ -36,6 +36,7 @@ class Adjoint:
     value: sp.Expr
     named: DefinedTensor
     kept: tuple[DefinedTensor, ...] = ()  # definitions that the value was folded back into
+    rule: str = ""
 
     def statement(self) -> tuple[sp.Expr, sp.Expr]:
         """Both sides of the local statement, names standing for themselves: what is to be proved."""
@@ -63,11 +64,13 @@ def _renamed(expression: sp.Expr, names: Mapping[Tensor, Tensor]) -> sp.Expr:
 
 
 def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor, VjpRule] | None = None,
-             simplify: Callable[[sp.Expr], sp.Expr] | None = None) -> list[Adjoint]:
+             write: Callable[[Tensor, tuple[Index, ...], sp.Expr], sp.Expr] | None = None,
+             remember: Callable[[Adjoint], None] | None = None) -> list[Adjoint]:
     """The adjoints of all definitions between the loss and the arrays of `wrt`, then of those arrays, in order of computation.
 
     `rules` gives, for a definition, a function from its adjoint to the cotangents of the arrays that it names (a theorem's right
-    side); without one, the definition is differentiated. Raises `UnsupportedError` for an array that the loss does not depend on.
+    side); without one, the definition is differentiated. `write` may put an adjoint in another form (to be proved), `remember` is
+    told of each. Raises `UnsupportedError` for an array that the loss does not depend on.
     """
     rules = rules or {}
     order = [t for t in tensors([loss]) if isinstance(t, DefinedTensor)]  # definitions after what they are defined by
@@ -76,26 +79,10 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor,
     result: list[Adjoint] = []
     contributions: dict[Tensor, list[Array]] = {}
 
-    def direct(t: Tensor) -> bool:
-        return t in tensors([loss], through_definitions=False)
-
     for target in [*reversed(needed), *wrt]:
         at = tuple(index("ikmnbl"[n] if n < 6 else "i", s) for n, s in enumerate(target.shape))
-        terms: list[sp.Expr] = []
-        consumers: list[DefinedTensor] = []
-        if direct(target):
-            terms.append(_local(loss, target, at))
-        for consumer in reversed(needed):
-            if consumer is target or consumer in rules or target not in tensors([consumer.body], through_definitions=False):
-                continue
-            consumers.append(consumer)
-            own = tuple(index("jlqr"[n] if n < 4 else "j", s) for n, s in enumerate(consumer.shape))
-            cotangent = element(found[consumer].named, *own)
-            inner = _local(consumer.at(*own), target, at)
-            total: sp.Expr = cotangent * inner
-            for i in reversed(own):
-                total = IndexSum(total, i)
-            terms.append(total)
+        consumers = [c for c in reversed(needed) if c is not target and c not in rules and target in tensors([c.body], False)]
+        terms = _local_terms(loss, target, consumers, {c: found[c].named for c in consumers}, at)
         for given in contributions.get(target, []):
             if [str(s) for s in given.shape] != [str(s) for s in target.shape]:
                 raise ShapeError(f"a rule gives a cotangent of shape {shape_text(given.shape)} for {target.name} of shape "
@@ -113,10 +100,12 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor,
             if folded != value:
                 kept.append(consumer)
                 value = contract(folded)[0]
-        value = simplify(value) if simplify is not None else value
+        value = write(target, at, value) if write is not None else value
         named = DefinedTensor(f"d{target.name}", at, value, f"adjoint of {target.name}")
         found[target] = Adjoint(target, at, start, value, named, tuple(kept))
         result.append(found[target])
+        if remember is not None:
+            remember(found[target])
         if target in rules and isinstance(target, DefinedTensor):
             cotangent_array = Array(at, element(named, *at))
             for tensor, value_array in rules[target](cotangent_array).items():
@@ -124,9 +113,28 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor,
     return result
 
 
-def _local(expression: sp.Expr, target: Tensor, at: tuple[Index, ...]) -> sp.Expr:
-    """∂expression/∂target where every name stands for itself, not carried out."""
-    return PartialDerivative(expression, Element(target, *at) if at else target)
+def _local_terms(loss: sp.Expr, target: Tensor, consumers: Sequence[DefinedTensor], adjoint_of: Mapping[Tensor, Tensor],
+                 at: tuple[Index, ...]) -> list[sp.Expr]:
+    """∂L/∂target where L names it, and Σ dc ∂c/∂target for each definition c that names it; nothing carried out."""
+    variable = Element(target, *at) if at else target
+    terms: list[sp.Expr] = []
+    if target in tensors([loss], through_definitions=False):
+        terms.append(PartialDerivative(loss, variable))
+    for consumer in consumers:
+        own = tuple(index("jlqr"[n] if n < 4 else "j", s) for n, s in enumerate(consumer.shape))
+        total: sp.Expr = element(adjoint_of[consumer], *own) * PartialDerivative(consumer.at(*own), variable)
+        for i in reversed(own):
+            total = IndexSum(total, i)
+        terms.append(total)
+    return terms
+
+
+def local_adjoint(loss: sp.Expr, target: Tensor, definitions: Sequence[DefinedTensor], adjoint_of: Mapping[str, Tensor],
+                  at: tuple[Index, ...]) -> sp.Expr:
+    """The local sum of one adjoint, made from the definitions alone; `adjoint_of` gives the adjoints by name ("dP")."""
+    consumers = [c for c in reversed(definitions)
+                 if c is not target and f"d{c.name}" in adjoint_of and target in tensors([c.body], through_definitions=False)]
+    return sp.Add(*_local_terms(loss, target, consumers, {c: adjoint_of[f"d{c.name}"] for c in consumers}, at))
 
 
 def _carried_out(expression: sp.Expr) -> sp.Expr:

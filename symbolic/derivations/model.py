@@ -67,6 +67,10 @@ class Derivation:
     source: str = ""
     uses: tuple[str, ...] = ()  # theorems cited
     notes: tuple[str, ...] = ()  # conventions and kink policy that belong to the answer
+    # A gradient in named adjoints is several statements: each part is a derivation of one adjoint, in which the names of the
+    # definitions stand for themselves. `adjoint` is what a part defines.
+    parts: tuple[Derivation, ...] = ()
+    adjoint: DefinedTensor | None = None
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
 
 

@@ -15,10 +15,12 @@ import sympy as sp
 from ..canonical.conditions import conditions
 from ..canonical.context import TooLarge, Undefined
 from ..canonical.equality import context_for, equal
+from ..calculus.reverse import local_adjoint, opaque
 from ..checking import check_equal
 from ..language.errors import HypothesisError, LemmataError, UnsupportedError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
+from ..language.nodes import tensors
 from .model import Derivation, Evidence, Step, Verdict
 
 
@@ -40,6 +42,8 @@ def check_chain(d: Derivation) -> None:
 def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float = 20.0) -> Verdict:
     """The verdict on a derivation: the chain, each step, and the ends, on both paths."""
     start = time.perf_counter()
+    if d.parts:
+        return _replay_parts(d, steps=steps, seed=seed, seconds=seconds)
     try:
         check_chain(d)
     except BrokenChain as error:
@@ -47,6 +51,61 @@ def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float =
     ends = Step(d.left, d.right, "statement", "the statement", "state")
     chosen = [ends, *d.steps] if steps and len(d.steps) > 1 else [ends]
     return judge(chosen, d.indices, d.hypotheses, variable=d.variable, seed=seed, seconds=seconds)
+
+
+def _replay_parts(d: Derivation, *, steps: bool, seed: int, seconds: float) -> Verdict:
+    """The verdict on a gradient in named adjoints: every part is judged, and the parts are tied by the chain rule.
+
+    The adjoints must be those of the loss: each part's left side is made again from the loss and compared, so that a part cannot be
+    left out or put in place of another.
+    """
+    start = time.perf_counter()
+    try:
+        check_parts(d)
+    except BrokenChain as error:
+        return Verdict("refuted", reason=str(error), seconds=time.perf_counter() - start)
+    evidence: dict[str, list[Evidence]] = {}
+    worst = Verdict("proved")
+    order = ("proved", "supported", "unsupported", "refuted")
+    conditions_found: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for part in d.parts:
+        verdict = replay(part, steps=steps, seed=seed, seconds=seconds)
+        for e in verdict.evidence:
+            evidence.setdefault(e.kind, []).append(changed(e, detail=f"{part.name}: {e.detail}"))
+        conditions_found.update(dict.fromkeys(verdict.conditions))
+        notes.update(dict.fromkeys(verdict.notes))
+        if order.index(verdict.verdict) > order.index(worst.verdict):
+            worst = changed(verdict, reason=f"{part.name}: {verdict.reason}")
+    gathered = tuple(changed(_worst(found), detail=f"{len(found)} adjoints, each a local statement; {_worst(found).detail}",
+                             seconds=sum(e.seconds for e in found)) for found in evidence.values())
+    chain = Evidence("chain rule", True, f"the {len(d.parts)} local statements are those of reverse mode through {len(d.definitions)} definitions")
+    return Verdict(worst.verdict, (chain, *gathered), conditions=tuple(conditions_found), notes=tuple(notes),
+                   counterexample=worst.counterexample, reason=worst.reason, seconds=time.perf_counter() - start)
+
+
+def _worst(found: Sequence[Evidence]) -> Evidence:
+    return next((e for e in found if not e.passed), found[0])
+
+
+def check_parts(d: Derivation) -> None:
+    """Each part states Σ_c dc ∂c/∂d over the definitions c that name d, made again here from the definitions themselves."""
+    known = {p.adjoint.name: p.adjoint for p in d.parts if p.adjoint is not None}
+    targets = {p.name.removeprefix("d"): p for p in d.parts}
+    by_name = {t.name: t for t in [*d.definitions, *d.tensors]}
+    for name, part in targets.items():
+        target = by_name.get(name)
+        if target is None or part.adjoint is None:
+            raise BrokenChain(f"the part {part.name} is the adjoint of no definition or array of the statement")
+        expected = local_adjoint(d.left, target, d.definitions, known, part.indices)
+        if opaque(expected) != opaque(part.left):
+            raise BrokenChain(f"the part {part.name} starts from {part.left}, but reverse mode gives {opaque(expected)}")
+        if opaque(part.adjoint.at(*part.indices)) != opaque(part.right):
+            raise BrokenChain(f"the adjoint {part.name} is defined as {part.adjoint.at(*part.indices)}, but its part ends at {part.right}")
+    for t in d.definitions:
+        depends = any(w.name in {x.name for x in t.free_symbols} for w in (by_name[n] for n in targets if n in by_name))
+        if depends and t.name not in targets and any(t in tensors([c.body], False) for c in d.definitions if c.name in targets):
+            raise BrokenChain(f"the adjoint of {t.name} is missing")
 
 
 def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[Hypothesis], *, variable: sp.Expr | None = None,

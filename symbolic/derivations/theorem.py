@@ -22,6 +22,7 @@ from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Element, PartialDerivative, Tensor, tensors
 from .model import Derivation
+from .system import System, derive_system
 from .tactics import State, Tactic, automatic, collect, run_all
 
 
@@ -65,9 +66,9 @@ class Theorem:
     topic: str
     title: str
     source: str
-    make: Callable[[], Claim]
+    make: Callable[[], Claim | System]
 
-    def claim(self) -> Claim:
+    def claim(self) -> Claim | System:
         """The statement."""
         return _claim(self)
 
@@ -77,13 +78,15 @@ class Theorem:
 
 
 @lru_cache(maxsize=512)
-def _claim(t: Theorem) -> Claim:
+def _claim(t: Theorem) -> Claim | System:
     return t.make()
 
 
 @lru_cache(maxsize=512)
 def _derivation(t: Theorem) -> Derivation:
-    return derive(t.claim(), name=t.name, title=t.title, source=t.source)
+    claim = t.claim()
+    make = derive_system if isinstance(claim, System) else derive
+    return make(claim, name=t.name, title=t.title, source=t.source)  # type: ignore[arg-type]
 
 
 _LETTERS = "ikmn"
@@ -119,10 +122,10 @@ def make_derivation(state: State, start: sp.Expr, *, name: str = "", title: str 
 _REGISTRY: dict[str, Theorem] = {}
 
 
-def theorem(*, topic: str, title: str, source: str) -> Callable[[Callable[[], Claim]], Theorem]:
+def theorem(*, topic: str, title: str, source: str) -> Callable[[Callable[[], Claim | System]], Theorem]:
     """Register the decorated function as a theorem under its own name; a second one of that name is an error."""
 
-    def register(make: Callable[[], Claim]) -> Theorem:
+    def register(make: Callable[[], Claim | System]) -> Theorem:
         name = make.__name__
         if name in _REGISTRY:
             raise LemmataError(f"the theorem {name} is declared twice")

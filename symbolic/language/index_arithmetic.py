@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from .indices import Index
+from .indices import Index, index
 from .nodes import Element
 
 
@@ -49,7 +49,7 @@ def certainly_less(value: sp.Expr, size: sp.Expr) -> bool:
 
 def bound(value: sp.Expr, upper: bool) -> sp.Expr | None:
     """The largest (or smallest) value of a form that is linear in its indices; None where that is not known."""
-    value = sp.expand(value)
+    value = _linear(sp.expand(value))
     for _ in range(20):
         letters = sorted((s for s in value.free_symbols if isinstance(s, Index)), key=lambda s: s.sort_key())
         if not letters:
@@ -66,6 +66,35 @@ def bound(value: sp.Expr, upper: bool) -> sp.Expr | None:
     return None
 
 
+def _linear(value: sp.Expr) -> sp.Expr:
+    """The form with an index of its own for every floor and mod whose range is known."""
+    mapping: dict[Any, Any] = {}
+    for node in sorted(value.atoms(sp.Mod, sp.floor), key=sp.default_sort_key):
+        if isinstance(node, sp.Mod):
+            mapping[node] = index("r", node.args[1])
+            continue
+        numerator, denominator = sp.fraction(sp.together(node.args[0]))
+        top = bound(numerator, True)
+        count = None if top is None else exact_quotient(top + 1, denominator)
+        if count is not None and count.is_positive and certainly_nonnegative(numerator):
+            mapping[node] = index("q", count)
+    return sp.expand(value.xreplace(mapping)) if mapping else value
+
+
+def recombined(value: sp.Expr) -> sp.Expr:
+    """The form with n*floor(e/n) + (e mod n) written as e."""
+    for node in sorted(value.atoms(sp.Mod), key=sp.default_sort_key):
+        e, n = node.args
+        share = value.coeff(node)
+        if share == 0 or share.has(sp.Mod):
+            continue
+        whole = sp.expand(share * n * sp.floor(e / n))
+        left = sp.expand(value - whole - share * node)
+        if not (left.has(node) or any(left.has(f) for f in whole.atoms(sp.floor))):
+            return recombined(sp.expand(left + share * e))
+    return value
+
+
 def quotient(value: Any, size: Any) -> sp.Expr:
     """floor(value / size) for a form >= 0, simplified: what is a multiple of the size comes out.
 
@@ -75,7 +104,7 @@ def quotient(value: Any, size: Any) -> sp.Expr:
     >>> quotient(a*D + b, D), remainder(a*D + b, D)
     (a, b)
     """
-    value, size = sp.expand(sp.sympify(value)), sp.sympify(size)
+    value, size = recombined(sp.expand(sp.sympify(value))), sp.sympify(size)
     if size == 1:
         return value
     whole, rest = _divided(value, size)
@@ -86,7 +115,7 @@ def quotient(value: Any, size: Any) -> sp.Expr:
 
 def remainder(value: Any, size: Any) -> sp.Expr:
     """value mod size, simplified: what is a multiple of the size drops out."""
-    value, size = sp.expand(sp.sympify(value)), sp.sympify(size)
+    value, size = recombined(sp.expand(sp.sympify(value))), sp.sympify(size)
     if size == 1:
         return sp.S.Zero
     _, rest = _divided(value, size)

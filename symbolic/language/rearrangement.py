@@ -15,7 +15,7 @@ import sympy as sp
 
 from .arrays import Array, ArrayLike, aligned, as_array, normal_axis, shape_text
 from .errors import ShapeError, UnsupportedError
-from .index_arithmetic import certainly_nonnegative, exact_quotient, quotient, remainder
+from .index_arithmetic import certainly_nonnegative, exact_quotient, quotient, recombined, remainder
 from .indices import Index, index
 from .nodes import Delta, IndexProduct, IndexSum, Indicator, replace
 from .sizes import same_size
@@ -103,7 +103,7 @@ def _split(old: list[Index], new: list[Index]) -> dict[Any, Any]:
     mapping = {}
     for i in reversed(old[1:]):
         mapping[i], flat = remainder(flat, i.size), quotient(flat, i.size)
-    mapping[old[0]] = sp.expand(flat)
+    mapping[old[0]] = recombined(sp.expand(flat))
     return mapping
 
 

@@ -51,9 +51,10 @@ W, U, M, T3, J = (
         ("J", (NK,), "real"),
     )
 )
+H, G, LABEL = Tensor("H", (N, K), "onehot"), Tensor("G", (K, K), "simplex"), Tensor("t", (N,), "index<K")
 C, V, R = Tensor("c"), Tensor("v", (), "positive"), Tensor("r", (), "(0,1)")
 FREE = (index("i", K), index("k", K), index("n", N))
-TENSORS = (X, Y, B, S, A, W, U, M, T3)
+TENSORS = (X, Y, B, S, A, W, U, M, T3, H, G)
 
 
 class Generator:
@@ -78,7 +79,10 @@ class Generator:
         if not fitting:
             return sp.S.Zero
         chosen = self.rng.choice(fitting)
-        return over - 1 - chosen if self.rng.random() < 0.05 else chosen
+        roll = self.rng.random()
+        if over == K and roll > 0.95:
+            return Element(LABEL, self.index_for(N, scope))
+        return over - 1 - chosen if roll < 0.05 else chosen
 
     def leaf(self, scope: list[Index]) -> sp.Expr:
         roll = self.rng.random()
@@ -101,6 +105,14 @@ class Generator:
     def condition(self, scope: list[Index]) -> sp.Expr:
         left, right = self.index_for(K, scope), self.index_for(K, scope)
         roll = self.rng.random()
+        if roll < 0.15:  # affine forms, halves, and indices over different sizes
+            left = self.rng.choice(
+                (2 * left, left + self.index_for(N, scope) * K, left / 2, left + self.index_for(K, scope))
+            )
+            right = self.rng.choice(
+                (right + 1, 2 * right - 1, K - right, self.index_for(N, scope) * K + right, self.index_for(N, scope))
+            )
+            return self.rng.choice((Delta(left, right), Indicator(sp.Ge(left, right)), Indicator(sp.Lt(left, right))))
         if roll < 0.4:
             return Delta(left, right)
         if roll < 0.9 or self.smooth:

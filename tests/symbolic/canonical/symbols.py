@@ -13,8 +13,8 @@ from lemmata.symbolic.language.vocabulary import softmax
 
 K, N, M = size("K"), size("N"), size("M")
 i, j, k, l = (index(s, K) for s in "ijkl")
-n, n2, m = index("n", N), index("q", N), index("m", M)
-a = index("a", size("N*K"))
+n, n2, m, m2 = index("n", N), index("q", N), index("m", M), index("o", M)
+a, b2, e2 = index("a", size("N*K")), index("b", 2), index("e", size("2*K"))
 x, w, u, v, c = Tensor("x"), Tensor("w"), Tensor("u", (), "positive"), Tensor("v", (), "positive"), Tensor("c")
 r = Tensor("r", (), "(0,1)")
 tiny, small = Tensor("tiny", (), "(0,0.000000000001)"), sp.Rational(1, 10**13)
@@ -25,8 +25,9 @@ B, S, A, P = (
     Tensor(s, z, d)
     for s, z, d in (("B", (K, K), "real"), ("S", (K, K), "symmetric"), ("A", (N, K), "real"), ("P", (K, K), "positive"))
 )
-J = Tensor("J", (size("N*K"),))
+J, E2 = Tensor("J", (size("N*K"),)), Tensor("E", (size("2*K"),))
 hot, simplex, mask = Tensor("hot", (K,), "onehot"), Tensor("sim", (K,), "simplex"), Tensor("mask", (K,), "binary")
+hots, hot_square = Tensor("hots", (N, K), "onehot"), Tensor("hotsq", (K, K), "onehot")
 labels = Tensor("t", (N,), "index<K")
 D = PartialDerivative
 half = sp.Rational(1, 2)

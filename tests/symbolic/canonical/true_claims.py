@@ -11,6 +11,7 @@ from lemmata.symbolic.language import operations as op
 from lemmata.symbolic.language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct
 
 from .symbols import (
+    E2,
     A,
     B,
     Bij,
@@ -25,6 +26,7 @@ from .symbols import (
     Ui,
     Uj,
     Uk,
+    W,
     X,
     Xi,
     Xj,
@@ -38,10 +40,12 @@ from .symbols import (
     causal,
     di,
     dk,
+    e2,
     entry,
     half,
     holds,
     hot,
+    hots,
     i,
     j,
     k,
@@ -248,4 +252,20 @@ EQUAL: list[Row] = [
     ("derivative of arctan", D(sp.atan(x * w), x), w / (1 + x**2 * w**2)),
     ("derivative of erf", D(sp.erf(x), x), 2 * sp.exp(-(x**2)) / sp.sqrt(sp.pi)),
     ("second derivative", D(D(sp.exp(x * w), x), w), (1 + x * w) * sp.exp(x * w)),
+    # what composite indices, counted ranges and row domains give
+    ("count above", total(holds(sp.Ge(j, i)), j), K - i),
+    ("count strictly below", total(holds(sp.Lt(j, i)), j), i),
+    ("sum of an index", total(j, j), K * (K - 1) / 2),
+    ("sum over pairs", total(entry(E2, e2), e2), total(entry(E2, 2 * k) + entry(E2, 2 * k + 1), k)),
+    ("row sums of one-hot rows", total(entry(hots, n, k) * entry(W, n), n, k), total(entry(W, n), n)),
+    ("entries of one one-hot row", entry(hots, n, i) * entry(hots, n, k), Delta(i, k) * entry(hots, n, k)),
+    (
+        "flip inside a triangle",
+        total(entry(X, K - 1 - i) * holds(sp.Le(i, j)), i),
+        total(Xi * holds(sp.Le(K - 1 - i, j)), i),
+    ),
+    ("rounded condition", holds(sp.Ge(3 * j, 3 * i - 2)), holds(sp.Ge(j, i))),
+    ("derivative by an entry of a one-hot row", D(total(entry(hot, k) * Xk, k), entry(hot, i)), Xi),
+    ("derivative of a square of an entry", D(entry(hot, k) ** 2, entry(hot, i)), 2 * Delta(i, k) * entry(hot, k)),
+    ("cosine squared below", 1 / (sp.cos(x) ** 2 + 1), 2 / (3 + sp.cos(2 * x))),
 ]

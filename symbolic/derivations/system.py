@@ -1,0 +1,110 @@
+"""Gradients in named adjoints: one derivation an intermediate, tied together by the chain rule.
+
+A `System` states a scalar loss over named definitions and the arrays whose gradients are wanted. Its derivation has one part an
+adjoint: the local sum Σ_c dc ∂c/∂d carried out, contracted, and folded back into names. Each part is proved with all names standing
+for themselves; that the parts together are the gradient is the chain rule, and the ends are compared besides (second path at small
+sizes, finite differences of the hand-written primal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from ..calculus.reverse import Adjoint, VjpRule, adjoints, opaque
+from ..language.arrays import Array, ArrayLike, aligned, as_array, shape_text, tensor_of
+from ..language.errors import ShapeError
+from ..language.hypotheses import Hypothesis
+from ..language.nodes import DefinedTensor, Tensor, element, tensors
+from ..language.sizes import same_size
+from .model import Derivation
+from .tactics import State, Tactic, collect, contract, differentiate, fold, run_all, simplest
+
+
+@dataclass(frozen=True)
+class SystemCheck:
+    """The hand-written NumPy of a system: `primal` computes the output, `backward` the gradients, in the order of `wrt`.
+
+    `arguments` are array names in the order of the primal's parameters; `backward_arguments` those of the backward function.
+    """
+
+    primal: str
+    arguments: tuple[str, ...]
+    backward: str = ""
+    backward_arguments: tuple[str, ...] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
+    backward_options: Mapping[str, object] = field(default_factory=dict)
+    cotangent: str | None = None  # the loss is Σ cotangent · primal
+
+
+@dataclass(frozen=True)
+class System:
+    """A scalar `loss` over named definitions, the arrays `wrt`, and optionally how some adjoints are to be written.
+
+    `forms` maps the name of an intermediate to a function of the adjoints so far (by name) that gives its adjoint as the author writes
+    it; it is proved like everything else. `rules` gives, for a definition, a theorem's right side: from its adjoint to the
+    cotangents of what it names.
+    """
+
+    loss: ArrayLike
+    wrt: Sequence[Array]
+    forms: Mapping[str, Callable[[Mapping[str, Array]], ArrayLike]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[str, VjpRule]] = field(default_factory=dict)  # name -> (theorem cited, rule)
+    given: Sequence[Hypothesis] = ()
+    notes: Sequence[str] = ()
+    numpy: SystemCheck | None = None
+
+
+def derive_system(claim: System, name: str = "", title: str = "", source: str = "") -> Derivation:
+    """The derivation of a system, one part an adjoint."""
+    loss = as_array(claim.loss)
+    if loss.ndim:
+        raise ShapeError(f"the loss of a system is a scalar; this has shape {shape_text(loss.shape)}")
+    wrt = [tensor_of(w) for w in claim.wrt]
+    definitions = [t for t in tensors([loss.body]) if isinstance(t, DefinedTensor)]
+    rules = {t: claim.rules[t.name][1] for t in definitions if t.name in claim.rules}
+    known: dict[str, Array] = {}
+
+    def written(target: Tensor, at: tuple[sp.Basic, ...], value: sp.Expr) -> sp.Expr:
+        form = claim.forms.get(target.name)
+        return simplest(value) if form is None else aligned(as_array(form(known)), at)  # type: ignore[arg-type]
+
+    def remember(a: Adjoint) -> None:
+        known[a.named.name] = Array(a.indices, element(a.named, *a.indices))
+
+    found = adjoints(loss.body, wrt, rules, written, remember)
+    parts = tuple(_part(a, definitions, claim) for a in found)
+    declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
+    uses = tuple(dict.fromkeys(u for p in parts for u in p.uses))
+    return Derivation(name=name, left=loss.body, right=loss.body, indices=(), steps=(), definitions=tuple(definitions),
+                      hypotheses=tuple(claim.given), tensors=declared, title=title, source=source, uses=uses,
+                      notes=tuple(claim.notes), parts=parts)
+
+
+def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System) -> Derivation:
+    """The derivation of one adjoint: its local sum to its value, names standing for themselves."""
+    kept = _needed(a, definitions)
+    start, end = opaque(a.start, kept), opaque(a.value, kept)
+    names = [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)]
+    state = State(start, a.indices, (), names)
+    tactics: list[Tactic] = [differentiate(), contract(), *([fold(), contract()] if names else []), collect()]
+    run_all(state, tactics)
+    state.step(end, "collect", "conclude", "written with named intermediates" if a.rule == "" else f"by {a.rule}")
+    declared = tuple(t for t in tensors([start, end]) if not isinstance(t, DefinedTensor))
+    uses = tuple(claim.rules[t.name][0] for t in definitions if t.name in claim.rules and a.of in tensors([t.body], False))
+    return Derivation(name=a.named.name, left=start, right=end, indices=a.indices, steps=tuple(state.steps), definitions=tuple(names),
+                      hypotheses=tuple(claim.given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses, adjoint=a.named)
+
+
+def _needed(a: Adjoint, definitions: Sequence[DefinedTensor]) -> tuple[DefinedTensor, ...]:
+    """The definitions that must be known for the local statement: those that the author's form names beside what the sum names."""
+    inside = set(tensors([a.start], through_definitions=False))
+    written = [t for t in tensors([a.value], through_definitions=False) if isinstance(t, DefinedTensor) and t in definitions]
+    return tuple(t for t in definitions if t in a.kept or (t in written and t not in inside))
+
+
+def same_shape(a: Array, b: Array) -> bool:
+    """Whether two arrays have the same shape for every binding."""
+    return a.ndim == b.ndim and all(same_size(m, n) for m, n in zip(a.shape, b.shape, strict=True))
