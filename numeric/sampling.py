@@ -9,6 +9,7 @@ Domains: the names in ``DOMAINS``; an interval ``"(a,b)"``, ``"[a,b)"`` ... of f
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,11 +75,14 @@ def draw(domain: str, shape: Sequence[int], rng: np.random.Generator, sizes: Map
         return rng.integers(0, _size(domain, match[1], sizes), size)
     if (values := _finite_set(name)) is not None:
         return rng.choice(values, size)
-    if (ends := _interval(name)) is not None:
-        return _inside(rng, size, *ends)
+    pieces = [_interval(piece) for piece in name.split("|")]
+    if all(ends is not None for ends in pieces):
+        chosen = rng.integers(0, len(pieces), size)
+        draws = [_inside(rng, size, *ends) for ends in pieces if ends is not None]
+        return np.choose(chosen, draws)
     known = ", ".join(DOMAINS)
     raise ValueError(
-        f"draw: unknown domain {domain!r}; known: {known}, an interval '(a,b)', a set '{{a,b}}', 'index<K'"
+        f"draw: unknown domain {domain!r}; known: {known}, an interval '(a,b)' or several joined by '|', a set '{{a,b}}', 'index<K'"
     )
 
 
@@ -227,6 +231,7 @@ def _size(domain: str, name: str, sizes: Mapping[str, int] | None) -> int:
 
 
 _NUMBER = r"[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?"
+_END = rf"(?:{_NUMBER}|[-+]?inf)"
 
 
 def _finite_set(name: str) -> list[float] | None:
@@ -236,7 +241,7 @@ def _finite_set(name: str) -> list[float] | None:
 
 
 def _interval(name: str) -> tuple[float, float, bool, bool] | None:
-    match = re.fullmatch(rf"([(\[])({_NUMBER}),({_NUMBER})([)\]])", name)
+    match = re.fullmatch(rf"([(\[])({_END}),({_END})([)\]])", name)
     if not match:
         return None
     low, high = float(match[2]), float(match[3])
@@ -246,7 +251,13 @@ def _interval(name: str) -> tuple[float, float, bool, bool] | None:
 
 
 def _inside(rng: np.random.Generator, shape: Shape, low: float, high: float, low_open: bool, high_open: bool) -> Array:
-    """Inside by a twentieth of the width, so that a difference step does not leave the interval."""
+    """Inside by a twentieth of the width (by `MARGIN` of an unbounded one), so that a difference step does not leave it."""
+    if math.isinf(low) and math.isinf(high):
+        return rng.normal(0.0, 1.5, shape)
+    if math.isinf(high):
+        return low + MARGIN + rng.exponential(1.0, shape)
+    if math.isinf(low):
+        return high - MARGIN - rng.exponential(1.0, shape)
     edge = 0.05 * (high - low)
     return rng.uniform(low + edge, high - edge, shape)
 

@@ -9,13 +9,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 settings.register_profile(
-    "same",
-    derandomize=True,
-    deadline=None,
-    print_blob=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    "same", derandomize=True, deadline=None, print_blob=True, database=None, suppress_health_check=SLOW_DRAWS
 )
 settings.register_profile("hunt", parent=settings.get_profile("same"), derandomize=False, max_examples=2000)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
@@ -24,4 +20,5 @@ settings.load_profile(PROFILE)
 
 def pytest_report_header() -> str:
     """The line that tells how examples are drawn."""
-    return f"hypothesis profile: {PROFILE} ({'examples drawn from fixed seeds' if PROFILE == 'same' else 'fresh examples'})"
+    drawn = "examples drawn from fixed seeds" if PROFILE == "same" else "fresh examples"
+    return f"hypothesis profile: {PROFILE} ({drawn})"

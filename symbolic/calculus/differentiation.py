@@ -15,8 +15,9 @@ import sympy as sp
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
 from ..language.nodes import (ArgMaxIndicator, Binder, DefinedTensor, Delta, Element, IndexMax, IndexProduct, IndexSum,
-                              Indicator, PartialDerivative, Tensor)
+                              Indicator, PartialDerivative, Tensor, sizes_in)
 from ..language.operations import BY_FUNCTION
+from ..language.sizes import Size
 from .contraction import contract
 
 Rules = list[str]
@@ -31,8 +32,12 @@ def differentiate(expression: sp.Expr, variable: sp.Expr) -> sp.Expr:
     >>> differentiate(x**2, x)
     2*x
     """
-    if not isinstance(variable, (Element, Tensor)):
-        return sp.S.Zero if not expression.has(variable) else _unsupported(expression, variable)
+    tensor = variable.tensor if isinstance(variable, Element) else variable
+    if not isinstance(tensor, Tensor):
+        known = expression.free_symbols | sizes_in(expression)
+        return sp.S.Zero if variable not in known and not isinstance(variable, Size) else _unsupported(expression, variable)
+    if tensor.domain.integer:
+        raise UnsupportedError(f"cannot differentiate by {variable}: {tensor.name} holds integers ({tensor.domain.name})")
     current: sp.Expr = PartialDerivative(expression, variable)
     while current.has(PartialDerivative):
         current, _ = wave(current)

@@ -38,6 +38,8 @@ _q = Tensor("q", (_K,), "positive")
 _x, _u, _c, _a = Tensor("x"), Tensor("u"), Tensor("c"), Tensor("a", (), "positive")
 _i, _j, _k = index("i", _K), index("j", _K), index("k", _K)
 
+_ANGLES = "Abramowitz, Stegun, Handbook of Mathematical Functions (1964), section 4.3"
+
 
 def _el(t: Tensor, *i: sp.Expr) -> sp.Expr:
     return element(t, *i)
@@ -85,6 +87,12 @@ _ROWS = (
          lambda: (sp.log(sp.exp(_x) / (1 + _a)), _x - sp.log(1 + _a)), "a, b > 0"),
     Rule("log_pow_of_pos", "log(a^n) = n log a", "the logarithm of a power of a positive number", lambda: (sp.log(_a**3), 3 * sp.log(_a)), "a > 0"),
     Rule("log_exp", "log e^x = x", "the logarithm undoes the exponential", lambda: (sp.log(sp.exp(_x)), _x)),
+    Rule("sin_add", "sin(a + b) = sin a cos b + cos a sin b", "the sine of a sum",
+         lambda: (sp.sin(_x + _c), sp.sin(_x) * sp.cos(_c) + sp.cos(_x) * sp.sin(_c)), source=_ANGLES),
+    Rule("cos_add", "cos(a + b) = cos a cos b - sin a sin b", "the cosine of a sum",
+         lambda: (sp.cos(_x + _c), sp.cos(_x) * sp.cos(_c) - sp.sin(_x) * sp.sin(_c)), source=_ANGLES),
+    Rule("sin_sq_add_cos_sq", "sin² a + cos² a = 1", "sine and cosine lie on the unit circle",
+         lambda: (sp.sin(_x) ** 2 + sp.cos(_x) ** 2, sp.S.One), source=_ANGLES),
     Rule("unfold", "p = its definition", "put the definition in place of the name", lambda: (_x, _x)),
     Rule("fold", "definition = p", "give the name back to what it defines", lambda: (_x, _x)),
     Rule("use_hypothesis", "left = right, as assumed", "use the hypothesis", lambda: (_x, _x)),

@@ -6,11 +6,13 @@ asks for more than the other (x/x asks x ≠ 0, the number 1 asks nothing); that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
 
 from ..language import nodes
+from ..language.indices import Index
 from ..language.operations import BY_FUNCTION
 from . import factoring, powers, signs
 from .context import Undefined
@@ -20,10 +22,16 @@ from .terms import Poly, negative, of_atom, scale
 Condition = tuple[str, Poly]
 
 
-def conditions(reader: Reader, expression: sp.Expr) -> dict[Condition, str]:
-    """The conditions that are not known to hold, each with its text."""
+def conditions(reader: Reader, expression: sp.Expr, divisors: Sequence[sp.Expr] = ()) -> dict[Condition, str]:
+    """The conditions that are not known to hold, each with its text; `divisors` are further expressions that must not be 0."""
     walker = _Walker(reader)
     walker.visit(sp.sympify(expression), {}, 0)
+    for divisor in divisors:
+        free = [i for i in nodes.free_indices(divisor)]
+        closed = nodes.replace(divisor, {i: reader_index for i, reader_index in ((i, Index(f"_{n}", i.size, 0, 10**6 + n)) for n, i in enumerate(free))})
+        env = {Index(f"_{n}", i.size, 0, 10**6 + n): of_atom(reader.ctx.index(("q", n), reader.size(i.size))) for n, i in enumerate(free)}
+        walker.visit(closed, env, len(free))
+        walker.need("!=", closed, env)
     return walker.found
 
 
@@ -34,6 +42,7 @@ class _Walker:
         self.entered: set[nodes.DefinedTensor] = set()
 
     def visit(self, node: Any, env: Environment, depth: int) -> None:
+        """Walk an expression; `depth` counts the indices that are already quantified."""
         if isinstance(node, nodes.Binder):
             size = self.reader.size(node.bound.size)
             self.visit(node.body, {**env, node.bound: of_atom(self.reader.ctx.index(("q", depth), size))}, depth + 1)

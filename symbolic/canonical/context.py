@@ -42,7 +42,7 @@ class Context:
         self.fixed_names: set[str] = set()  # tensors that an equality of a hypothesis speaks of
         self.label_sizes: dict[str, Poly] = {}  # integer tensors: the size that their entries stay below
         self.tensors: dict[str, Any] = {}  # the declared array behind each name
-        self.kinks: dict[Poly, None] = {}  # where a derivative that was taken has its jump
+        self.kinks: set[bytes] = set()  # where a derivative that was taken has its jump
         self.used: dict[str, None] = {}  # what a proof leaned on: rounding, ties, ...
 
     def atom(self, kind: str, *data: Any) -> Atom:

@@ -39,6 +39,7 @@ def context_for(hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 2
     reader = Reader(Context(seconds=seconds))
     for h in hypotheses:
         add_hypothesis(reader, h)
+    reader.memo.clear()  # what was read before a rule was known is read again
     return reader
 
 
@@ -159,7 +160,7 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
 
 def away_from_kinks(ctx: Context, p: Poly) -> Poly:
     """A derivative is stated away from its kinks: what is there only at the jump itself is left out, and that is noted."""
-    kept = {m: c for m, c in p.terms.items() if not any(a.kind == "eq" and a.data[0] in ctx.kinks for a, _ in m)}
+    kept = {m: c for m, c in p.terms.items() if not any(a.kind == "eq" and a.blind in ctx.kinks for a, _ in m)}
     if len(kept) == len(p.terms):
         return p
     ctx.used.setdefault("away from kinks")

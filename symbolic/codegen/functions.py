@@ -46,6 +46,14 @@ def logarithm(c: Compiler, e: sp.log) -> Value:
             register_softmax(c, argument.tensor)
         if argument.tensor in c.softmaxes:
             return c.value(Element(log_softmax(c, argument.tensor), *argument.indices))
+    if argument.is_Mul and all(f.is_positive for f in argument.args):
+        powers = [f.as_base_exp() for f in argument.args]
+        for base, _ in powers:
+            if isinstance(base, Element) and isinstance(base.tensor, DefinedTensor):
+                register_softmax(c, base.tensor)
+        if any(isinstance(base, Element) and base.tensor in c.softmaxes for base, _ in powers):
+            # a probability may underflow to 0, its logarithm may not: log(q / p) = log q - log p
+            return c.value(sp.Add(*(exponent * sp.log(base) for base, exponent in powers)))
     if argument.is_Add and sp.S.One in argument.args:
         inner = c.value(argument - 1).numbers()
         return Value(f"{c.np}.log1p({inner.code})", inner.axes)

@@ -71,6 +71,8 @@ class Derivation:
     # definitions stand for themselves. `adjoint` is what a part defines.
     parts: tuple[Derivation, ...] = ()
     adjoint: DefinedTensor | None = None
+    # Divisors of the left and of the right side as they were written: SymPy may have cancelled them since.
+    needs: tuple[tuple[sp.Expr, ...], tuple[sp.Expr, ...]] = ((), ())
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
 
 

@@ -50,7 +50,7 @@ def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float =
         return Verdict("refuted", reason=str(error), seconds=time.perf_counter() - start)
     ends = Step(d.left, d.right, "statement", "the statement", "state")
     chosen = [ends, *d.steps] if steps and len(d.steps) > 1 else [ends]
-    return judge(chosen, d.indices, d.hypotheses, variable=d.variable, seed=seed, seconds=seconds)
+    return judge(chosen, d.indices, d.hypotheses, variable=d.variable, seed=seed, seconds=seconds, needs=d.needs)
 
 
 def _replay_parts(d: Derivation, *, steps: bool, seed: int, seconds: float) -> Verdict:
@@ -109,7 +109,7 @@ def check_parts(d: Derivation) -> None:
 
 
 def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[Hypothesis], *, variable: sp.Expr | None = None,
-          seed: int = 0, seconds: float = 20.0) -> Verdict:
+          seed: int = 0, seconds: float = 20.0, needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]] = ((), ())) -> Verdict:
     """The verdict on equalities with the same indices and hypotheses; the first is the statement, the others are its steps."""
     start = time.perf_counter()
     verdict = "proved"
@@ -126,7 +126,8 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
             verdict = "supported"
         second: dict[str, list[Evidence]] = {}
         for n, s in enumerate(steps):
-            checked = check_equal(s.before, s.after, indices, hypotheses, variable=variable if n == 0 else None, seed=seed)
+            checked = check_equal(s.before, s.after, indices, hypotheses, variable=variable if n == 0 else None, seed=seed,
+                                  thorough=n == 0, budget_seconds=2.0 if n == 0 else 0.2)
             for e in checked.evidence:
                 second.setdefault(e.kind, []).append(e)
             if checked.equal is False:
@@ -138,12 +139,14 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
                 return Verdict("unsupported", tuple(evidence), reason=f"the second path could not decide step {n} ({s.rule}): {checked.reason}",
                                seconds=time.perf_counter() - start)
         evidence += [_merged(kind, found) for kind, found in second.items()]
-        if any(e.kind == "dependence" and not e.passed for e in evidence):
-            verdict = "supported"
-        where = _conditions(steps[0], hypotheses)
+        # A derivative that is 0 because its variable does not matter is proved like any other (at K = 1 the softmax is constant);
+        # it is said, so that nobody takes it for an answer to another question.
+        constant = [e for e in evidence if e.kind == "dependence" and not e.passed]
+        evidence = [changed(e, passed=True) if e in constant else e for e in evidence]
+        where = _conditions(steps[0], hypotheses, needs)
     except (UnsupportedError, HypothesisError) as error:
         return Verdict("unsupported", tuple(evidence), reason=str(error), seconds=time.perf_counter() - start)
-    notes = tuple(_NOTES.get(u, "") for u in used if u in _NOTES)
+    notes = (*(_NOTES[u] for u in used if u in _NOTES), *(e.detail for e in constant))
     return Verdict(verdict, tuple(evidence), conditions=where, notes=notes,  # type: ignore[arg-type]
                    seconds=time.perf_counter() - start)
 
@@ -170,11 +173,14 @@ def _merged(kind: str, found: Sequence[Evidence]) -> Evidence:
     return changed(chosen, detail=chosen.detail + more, seconds=sum(e.seconds for e in found))
 
 
-def _conditions(statement: Step, hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
-    """What the right side asks for beyond the left side (or the other way round): where the equality is stated."""
+def _conditions(statement: Step, hypotheses: Sequence[Hypothesis], needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]]) -> tuple[str, ...]:
+    """What the right side asks for beyond the left side (or the other way round): where the equality is stated.
+
+    `needs` are the divisors of either side that may have cancelled while it was written.
+    """
     reader = context_for(hypotheses)
     try:
-        left, right = conditions(reader, statement.before), conditions(reader, statement.after)
+        left, right = conditions(reader, statement.before, needs[0]), conditions(reader, statement.after, needs[1])
     except (TooLarge, Undefined) as error:
         return (f"conditions not known: {error}",)
     return tuple(dict.fromkeys(text for side, other in ((right, left), (left, right)) for key, text in side.items() if key not in other))

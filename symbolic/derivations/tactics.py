@@ -17,8 +17,8 @@ from ..calculus.differentiation import wave
 from ..calculus.rules import RULES
 from ..language.arrays import Array, ArrayLike, aligned, as_array, tensor_of
 from ..language.hypotheses import Hypothesis
-from ..language.indices import Index
-from ..language.nodes import Binder, DefinedTensor, Element, Indicator, PartialDerivative, tensors, unfold as unfold_definitions
+from ..language.indices import Index, index
+from ..language.nodes import Binder, DefinedTensor, Element, IndexSum, Indicator, PartialDerivative, tensors, unfold as unfold_definitions
 from ..language.operations import BY_FUNCTION, OPERATIONS
 from .combining import combine_exponentials
 from ..calculus.folding import fold as fold_definition
@@ -54,7 +54,9 @@ def unfold(*names: str) -> Tactic:
     """Put definitions in place of names: all of them, or those given, one step each."""
 
     def run(state: State) -> None:
-        found = [t for t in tensors([state.current]) if isinstance(t, DefinedTensor)]
+        variables = {n.variable.tensor if isinstance(n.variable, Element) else n.variable
+                     for n in sp.preorder_traversal(state.current) if isinstance(n, PartialDerivative)}
+        found = [t for t in tensors([state.current]) if isinstance(t, DefinedTensor) and t not in variables]
         for t in reversed(found):
             if names and t.name not in names:
                 continue
@@ -211,6 +213,12 @@ def hypotheses() -> Tactic:
         for h in state.hypotheses:
             if h.relation == "==":
                 state.step(use_equation(state.current, h.left, h.right, h.indices), "use_hypothesis", "hypothesis", "by hypothesis")
+        for t in tensors([state.current], through_definitions=False):
+            if t.domain.rows_sum_to_one and t.shape:
+                *rows, last = (index("n", n) for n in t.shape)
+                row = IndexSum(Element(t, *rows, last), last)
+                state.step(use_equation(state.current, row, sp.S.One, tuple(rows)), "use_hypothesis", "hypothesis",
+                           f"rows of {t.name} sum to 1 ({t.domain.name})")
 
     return run
 

@@ -11,7 +11,7 @@ A theorem is one decorated function; the registry, the command line, the tests a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import sympy as sp
@@ -102,7 +102,9 @@ def derive(claim: Claim, name: str = "", title: str = "", source: str = "") -> D
     state = State(start, indices, tuple(claim.given), [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)])
     run_all(state, claim.by or [automatic()])
     state.step(end, "collect", "conclude", "the statement")
-    return make_derivation(state, start, name=name, title=title, source=source, notes=tuple(claim.notes))
+    made = make_derivation(state, start, name=name, title=title, source=source, notes=tuple(claim.notes))
+    cancelled = [t for t in tensors([*left.divisors, *right.divisors]) if not isinstance(t, DefinedTensor)]
+    return replace(made, needs=(left.divisors, right.divisors), tensors=tuple(dict.fromkeys([*made.tensors, *cancelled])))
 
 
 def make_derivation(state: State, start: sp.Expr, *, name: str = "", title: str = "", source: str = "",

@@ -31,13 +31,15 @@ class Array:
     z_0 + 1
     """
 
-    __slots__ = ("indices", "body")
+    __slots__ = ("indices", "body", "divisors")
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, indices: Sequence[Index], body: sp.Expr) -> None:
+    def __init__(self, indices: Sequence[Index], body: sp.Expr, divisors: Sequence[sp.Expr] = ()) -> None:
         self.indices = tuple(indices)
         self.body = sp.sympify(body)
+        # What was divided by on the way: SymPy cancels a/a at once, and a verdict must still know that a ≠ 0 was needed.
+        self.divisors = tuple(divisors)
 
     # ------------------------------------------------------------------ shape and elements
     @property
@@ -60,7 +62,10 @@ class Array:
         if len(at) != self.ndim:
             raise IndexError_(f"an array of shape {shape_text(self.shape)} needs {self.ndim} indices, got {len(at)}")
         for axis, (value, own) in enumerate(zip(at, self.indices, strict=True)):
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, Index) and not same_size(value.size, own.size):
+                raise IndexError_(f"index {value.name} ranges over {value.size}, but axis {axis} of shape {shape_text(self.shape)} has "
+                                  f"size {own.size}")
+            if isinstance(value, (int, sp.Integer)) and not isinstance(value, bool):
                 if value < 0 or (own.size.is_Integer and value >= own.size):
                     raise IndexError_(f"index {value} does not fit axis {axis} of shape {shape_text(self.shape)}")
         return replace(self.body, {own: sp.sympify(value) for own, value in zip(self.indices, at, strict=True)})
@@ -75,7 +80,7 @@ class Array:
     @property
     def T(self) -> Array:
         """The axes in reverse order."""
-        return Array(self.indices[::-1], self.body)
+        return Array(self.indices[::-1], self.body, self.divisors)
 
     def transpose(self, *axes: Any) -> Array:
         """The axes in the given order, reversed without one."""
@@ -85,7 +90,7 @@ class Array:
         chosen = [normal_axis(a, self.ndim, self.shape) for a in order]
         if sorted(chosen) != list(range(self.ndim)):
             raise ShapeError(f"transpose of shape {shape_text(self.shape)} needs each of its {self.ndim} axes once, got {tuple(order)}")
-        return Array([self.indices[a] for a in chosen], self.body)
+        return Array([self.indices[a] for a in chosen], self.body, self.divisors)
 
     def __getitem__(self, key: Any) -> Array:
         """Basic indexing: integers, ``:``, ``None``, ``...`` and index letters; slices with bounds are read by `tracing`."""
@@ -118,7 +123,7 @@ class Array:
                     raise IndexError_(f"index {k} does not fit axis {axis} of shape {shape_text(self.shape)}")
                 mapping[own] = value
             axis += 1
-        return Array(new, replace(self.body, mapping))
+        return Array(new, replace(self.body, mapping), self.divisors)
 
     # ------------------------------------------------------------------ arithmetic
     def __add__(self, other: ArrayLike) -> Array:
@@ -138,19 +143,23 @@ class Array:
     __rmul__ = __mul__
 
     def __truediv__(self, other: ArrayLike) -> Array:
-        return elementwise(_divide, self, other, name="/")
+        return _quotient(self, other)
 
     def __rtruediv__(self, other: ArrayLike) -> Array:
-        return elementwise(lambda a, b: _divide(b, a), self, other, name="/")
+        return _quotient(other, self)
 
     def __pow__(self, other: ArrayLike) -> Array:
-        return elementwise(lambda a, b: a**b, self, other, name="**")
+        result = elementwise(lambda a, b: a**b, self, other, name="**")
+        exponent = as_array(other).body
+        if exponent.is_positive or self.body.is_nonzero:
+            return result
+        return Array(result.indices, result.body, (*result.divisors, self.body))
 
     def __rpow__(self, other: ArrayLike) -> Array:
         return elementwise(lambda a, b: b**a, self, other, name="**")
 
     def __neg__(self) -> Array:
-        return Array(self.indices, -self.body)
+        return Array(self.indices, -self.body, self.divisors)
 
     def __pos__(self) -> Array:
         return self
@@ -175,6 +184,12 @@ class Array:
 def shape_text(shape: Sequence[sp.Expr]) -> str:
     """A shape as text, e.g. ``(N, K)``."""
     return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _quotient(a: ArrayLike, b: ArrayLike) -> Array:
+    result = elementwise(_divide, a, b, name="/")
+    divisor = as_array(b).body
+    return result if divisor.is_nonzero else Array(result.indices, result.body, (*result.divisors, divisor))
 
 
 def _divide(a: sp.Expr, b: sp.Expr) -> sp.Expr:
@@ -241,7 +256,10 @@ def exact(value: Any) -> sp.Expr:
         if value in (float("inf"), float("-inf")):
             return sp.oo if value > 0 else -sp.oo
         return sp.Rational(repr(value))
-    return sp.sympify(value)
+    result = sp.sympify(value)
+    if result.has(sp.nan, sp.zoo):
+        raise ValueError(f"{value} stands in a formula; every value must be a number")
+    return result
 
 
 def normal_axis(axis: int, ndim: int, shape: Sequence[sp.Expr]) -> int:
@@ -274,7 +292,12 @@ def elementwise(function: Callable[..., sp.Expr], *values: ArrayLike, name: str 
     given = [as_array(v) for v in values]
     shape = broadcast_shapes([a.shape for a in given], name)
     indices = [index("i", n) for n in shape]
-    return Array(indices, function(*(aligned(a, indices) for a in given)))
+    return Array(indices, function(*(aligned(a, indices) for a in given)), divisors_of(given))
+
+
+def divisors_of(arrays: Sequence[Array]) -> tuple[sp.Expr, ...]:
+    """The divisors that several arrays carry, each once."""
+    return tuple(dict.fromkeys(d for a in arrays for d in a.divisors))
 
 
 def aligned(value: Array, indices: Sequence[Index]) -> sp.Expr:

@@ -31,11 +31,16 @@ def from_sympy(expression: sp.Expr) -> sp.Expr:
     >>> from_sympy(sp.Sum(z[i], (i, 0, n - 1))).bound.size
     n
     """
-    return _From().read(sp.sympify(expression), {})
+    expression = sp.sympify(expression)
+    starts = {low for node in expression.atoms(sp.Sum, sp.Product) for _, low, _ in node.limits}
+    if not starts <= {sp.S.Zero} and not starts <= {sp.S.One}:
+        raise UnsupportedError(f"ranges start at {sorted(starts, key=str)}; let all of them start at 0, or all of them at 1")
+    return _From(max(starts, default=sp.S.Zero)).read(expression, {})
 
 
 class _From:
-    def __init__(self) -> None:
+    def __init__(self, start: sp.Expr) -> None:
+        self.start = start  # where arrays begin to count: 0, or 1 when all ranges start there
         self.tensors: dict[str, Tensor] = {}
         self.free: dict[sp.Basic, Index] = {}
 
@@ -64,8 +69,6 @@ class _From:
         bound: list[Index] = []
         inner = dict(env)
         for letter, low, high in reversed(node.limits):  # the outermost limit comes last
-            if low not in (0, 1):
-                raise UnsupportedError(f"the sum over {letter} starts at {low}; write ranges that start at 0 or 1")
             length = self.read(sp.expand(high - low + 1), inner)
             own = index(str(letter), length)
             inner[letter] = own + low
@@ -90,8 +93,7 @@ class _From:
                     break
                 shape.append(i.size)
             self.tensors[name] = Tensor(name, tuple(shape))
-        shifted = [i - 1 if isinstance(i, sp.Add) and i.args[0] == 1 and len(i.args) == 2 and isinstance(i.args[1], Index) else i
-                   for i in indices]
+        shifted = [i - self.start for i in indices]
         return element(self.tensors[name], *shifted)
 
     def _free(self, node: sp.Idx) -> Index:

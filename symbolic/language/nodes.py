@@ -19,7 +19,7 @@ import sympy as sp
 from .domains import Domain, domain
 from .errors import IndexError_, UnsupportedError
 from .indices import Index, bound_index
-from .sizes import same_size
+from .sizes import Size, same_size
 
 # `calculus` and `rendering` put their functions here when they are imported: SymPy asks the node itself for its
 # derivative and its LaTeX, and a pillar's imports go down only.
@@ -69,7 +69,7 @@ class Tensor(sp.Symbol):
         return ((self.name, self.shape, self.domain), {})
 
     def _hashable_content(self) -> tuple[Any, ...]:
-        return (self.name, self.shape, self.domain.name)
+        return (self.name, sp.Tuple(*self.shape), self.domain.name)
 
     def sort_key(self, order: str | None = None) -> tuple[object, ...]:
         return self.class_key(), (2, (self.name, str(self.shape))), sp.S.One.sort_key(), sp.S.One
@@ -117,7 +117,7 @@ class DefinedTensor(Tensor):
         return ((self.name, self.parameters, self.body, self.origin, self.domain), {})
 
     def _hashable_content(self) -> tuple[Any, ...]:
-        return (self.name, self.shape, self.domain.name, self.parameters, self.body)
+        return (self.name, sp.Tuple(*self.shape), self.domain.name, sp.Tuple(*self.parameters), self.body)
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
@@ -138,6 +138,10 @@ class IndexNode(sp.Expr):
     def _eval_derivative(self, variable: sp.Expr) -> sp.Expr:
         return _hook("differentiate")(self, variable)
 
+    def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        refuse_substitution(self, old, new)
+        return None
+
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         text = _hook("latex")(self)
         return rf"\left({text}\right)^{{{exp}}}" if exp is not None else text
@@ -152,6 +156,26 @@ class IndexNode(sp.Expr):
         return _hook("numpycode")(self, printer)
 
     _pythoncode = _numpycode
+
+
+def refuse_substitution(node: sp.Expr, old: sp.Expr, new: sp.Expr) -> None:
+    """What `subs` would do half or wrongly: give a size a value (arrays own their sizes), put an index out of its range."""
+    if isinstance(old, Size) and old in sizes_in(node):
+        raise UnsupportedError(f"the size {old} belongs to indices and arrays of the expression, which subs cannot change; "
+                               f"write at_sizes(expression, {old}={new})")
+    if isinstance(old, Index) and new.is_Integer and old.size.is_Integer and not 0 <= new < old.size:
+        raise IndexError_(f"the index {old.name} ranges over 0, ..., {old.size - 1}; {new} is not one of them")
+
+
+def sizes_in(expression: sp.Basic) -> set[sp.Basic]:
+    """The size symbols that indices and arrays of an expression own, as far as they are seen without definitions."""
+    found: set[sp.Basic] = set()
+    for node in sp.preorder_traversal(expression):
+        if isinstance(node, Index):
+            found |= node.size.free_symbols
+        elif isinstance(node, Tensor):
+            found |= {s for n in node.shape for s in n.free_symbols}
+    return found
 
 
 class Element(IndexNode):
@@ -251,6 +275,7 @@ class Binder(IndexNode):
         return self.body.is_real
 
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        refuse_substitution(self, old, new)
         if old == self.bound:
             return self
         fresh, body = self.opened()
@@ -312,6 +337,7 @@ class ArgMaxIndicator(Binder):
         return super().free_symbols | self.value.free_symbols
 
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        refuse_substitution(self, old, new)
         if old == self.bound:
             return self
         fresh, body = self.opened()

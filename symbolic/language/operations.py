@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from .errors import UnsupportedError
 from .nodes import Indicator
 
 
@@ -52,9 +53,12 @@ def _named(name: str) -> Any:
 
     def fdiff(self: Any, argindex: int = 1) -> sp.Expr:
         operation = OPERATIONS[name]
-        if operation.derivative is None:
-            raise NotImplementedError(f"{name} has no derivative rule")
-        return operation.derivative(self.args[0])
+        if operation.derivative is not None:
+            return operation.derivative(self.args[0])
+        if operation.definition is None:
+            raise UnsupportedError(f"{name} has neither a derivative rule nor a definition")
+        x = sp.Dummy("x", real=True)
+        return operation.definition(x).diff(x).subs(x, self.args[0])
 
     return type(name, (sp.Function,), {"nargs": 1, "fdiff": fdiff, "_eval_is_real": lambda self: self.args[0].is_real,
                                        "__doc__": f"The elementwise function {name}; see its declaration.",

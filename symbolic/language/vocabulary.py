@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 
 from . import operations as op
-from .arrays import Array, ArrayLike, aligned, as_array, broadcast_shapes, define, elementwise, exact, normal_axis, shape_text
+from .arrays import Array, ArrayLike, aligned, as_array, broadcast_shapes, define, divisors_of, elementwise, exact, normal_axis, shape_text
 from .errors import FormulaError, ShapeError
 from .indices import Index, index
 from .nodes import Delta, IndexMax, IndexProduct, IndexSum, Indicator, replace
@@ -29,10 +29,9 @@ def _reduced(value: Array, axis: Any, keepdims: bool, binder: Callable[[sp.Expr,
         raise ShapeError(f"an axis is named twice in {tuple(axes)} for the shape {shape_text(value.shape)}")
     body = value.body
     for a in reversed(chosen):
-        own = value.indices[a]
-        body = replace(body, {own: sp.S.Zero}) if own.size == 1 else binder(body, own)
+        body = binder(body, value.indices[a])
     kept = [index("i", 1) if n in chosen else i for n, i in enumerate(value.indices) if keepdims or n not in chosen]
-    return Array(kept, body)
+    return Array(kept, body, value.divisors)
 
 
 def sum(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A001
@@ -88,7 +87,7 @@ def matmul(left: ArrayLike, right: ArrayLike) -> Array:
     left_body = aligned(a, [*lead, *row, k]) if a.ndim > 1 else replace(a.body, {inner_a: k})
     right_body = aligned(b, [*lead, k, *column]) if b.ndim > 1 else replace(b.body, {inner_b: k})
     # an axis of size 1 that is not stretched keeps index 0 through `aligned`, which is right
-    return Array([*lead, *row, *column], IndexSum(left_body * right_body, k))
+    return Array([*lead, *row, *column], IndexSum(left_body * right_body, k), divisors_of([a, b]))
 
 
 dot = matmul
@@ -122,7 +121,7 @@ def einsum(pattern: str, *operands: ArrayLike) -> Array:
     unknown = [c for c in output if c not in letters]
     if unknown:
         raise ShapeError(f"einsum {pattern!r}: output {unknown} do not occur in the operands")
-    return Array([letters[c] for c in output], body)
+    return Array([letters[c] for c in output], body, divisors_of(given))
 
 
 def outer(left: ArrayLike, right: ArrayLike) -> Array:
@@ -216,7 +215,7 @@ def _elementwise(name: str) -> Callable[[ArrayLike], Array]:
 
     def apply(value: ArrayLike) -> Array:
         value = as_array(value)
-        return Array(value.indices, function(value.body))
+        return Array(value.indices, function(value.body), value.divisors)
 
     apply.__name__ = name
     apply.__doc__ = f"The elementwise function {name}."
@@ -233,7 +232,7 @@ absolute, sign = _elementwise("abs"), _elementwise("sign")
 def sqrt(value: ArrayLike) -> Array:
     """Square root, element by element."""
     value = as_array(value)
-    return Array(value.indices, sp.sqrt(value.body))
+    return Array(value.indices, sp.sqrt(value.body), value.divisors)
 
 
 def square(value: ArrayLike) -> Array:

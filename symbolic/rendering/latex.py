@@ -19,6 +19,7 @@ from .tree import (
     Minus,
     Node,
     Numeral,
+    Pairing,
     Partial,
     Power,
     Relation,
@@ -117,6 +118,8 @@ class _Writer:
             case Fenced(fence=fence, inner=inner):
                 opening, closing = _FENCES[fence]
                 return f"{opening} {self.write(inner)} {closing}"
+            case Pairing(left=left, right=right):
+                return rf"\left\langle {self.write(left)}, {self.write(right)} \right\rangle"
             case Transposed(inner=inner):
                 return self._at(inner, "base", script) + r"^{\top}"
         raise TypeError(f"no LaTeX for {type(node).__name__}")

@@ -107,6 +107,8 @@ def written(name: str) -> Name:
     if glued:
         head = glued[1]
         accents.append(glued[2])
+    elif accents and re.fullmatch(r"d[A-Za-z]", head):  # dx_hat is the adjoint of x_hat
+        return differential(name[1:])
     latex, text, long = _base(head)
     for accent in accents:
         command, combining = _ACCENTS[accent]
@@ -125,6 +127,16 @@ def written(name: str) -> Name:
     return Name(latex, text, bool(below), bool(marks), long)
 
 
+def differential(name: str) -> Name:
+    r"""How the adjoint of an array of this name is written: an upright d before the array's own name.
+
+    >>> differential("xhat").latex, differential("W_Q").latex, differential("gamma").text
+    ('\\mathrm{d}\\hat{x}', '\\mathrm{d}W_{Q}', 'dγ')
+    """
+    of = written(name)
+    return Name(rf"\mathrm{{d}}{of.latex}", f"d{of.text}", of.subscripted, of.marked, long=True)
+
+
 def _split_digits(part: str) -> tuple[str, str]:
     match = re.fullmatch(r"(.*?)(\d+)", part)
     return (match[1], match[2]) if match else (part, "")
@@ -140,9 +152,10 @@ def _base(head: str) -> tuple[str, str, bool]:
         plain = next(k for k, v in _GREEK.items() if v == head)
         return _LATEX_COMMAND.get(plain, rf"\{plain}"), head, False
     # an adjoint or differential: dX, dgamma
-    if head[0] == "d" and (len(head) == 2 or _SYNONYMS.get(head[1:], head[1:]) in _GREEK):
-        latex, text, _ = _base(head[1:])
-        return rf"\mathrm{{d}}{latex}", "d" + text, False
+    glued = re.fullmatch(r"d[A-Za-z](hat|bar|tilde)", head)
+    if head[0] == "d" and (len(head) == 2 or glued or _SYNONYMS.get(head[1:], head[1:]) in _GREEK):
+        shown = written(head[1:])
+        return rf"\mathrm{{d}}{shown.latex}", "d" + shown.text, True
     return rf"\mathrm{{{head}}}", head, True
 
 

@@ -18,6 +18,7 @@ from .tree import (
     Minus,
     Node,
     Numeral,
+    Pairing,
     Partial,
     Power,
     Relation,
@@ -97,6 +98,8 @@ def write(node: Node, tight: bool = False) -> str:
             return f"argmax{below((letter,))} {_at(body, 'body', tight)}"
         case Fenced(fence=fence, inner=inner):
             return f"{_FENCES[fence][0]}{write(inner)}{_FENCES[fence][1]}"
+        case Pairing(left=left, right=right):
+            return f"⟨{write(left)}, {write(right)}⟩"
         case Transposed(inner=inner):
             return _at(inner, "base", tight) + "ᵀ"
     raise TypeError(f"no text for {type(node).__name__}")

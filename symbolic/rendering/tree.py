@@ -199,6 +199,15 @@ class Fenced:
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """⟨a, b⟩, the sum of all elementwise products."""
+
+    left: Node
+    right: Node
+    kind = "atom"
+
+
+@dataclass(frozen=True)
 class Transposed:
     """Aᵀ."""
 
@@ -208,7 +217,7 @@ class Transposed:
 
 Node: TypeAlias = (
     "Name | Numeral | Subscripted | Minus | Terms | Factors | Fraction | Power | Root | Exponential | Call | "
-    "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Transposed"
+    "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Pairing | Transposed"
 )
 
 
@@ -221,7 +230,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return tuple(t for _, t in terms)
         case Fraction(above=a, below=b) | Power(base=a, exponent=b) | KroneckerDelta(left=a, right=b):
             return (a, b)
-        case Relation(left=a, right=b):
+        case Relation(left=a, right=b) | Pairing(left=a, right=b):
             return (a, b)
         case Partial(inner=a, variables=parts):
             return (a, *parts)

@@ -1,6 +1,6 @@
 """Vector notation: p − y, diag(p) − p pᵀ, p ⊙ (g − (gᵀp) 1), as a small tree of scalars, vectors and matrices.
 
-`vector_form` makes it from index form; here are its nodes and how they are written. Each node has one meaning in
+`vector_form` makes it from index form and `vector_notation` writes it; here are its nodes. Each node has one meaning in
 NumPy, so that a vector form can be evaluated and compared. A vector is a column; `ndim` is 0 for a scalar, 1 for a
 vector, 2 for a matrix, and more only for what is elementwise throughout.
 """
@@ -12,11 +12,8 @@ from typing import TypeAlias
 
 import sympy as sp
 
+from ..language.indices import Index
 from ..language.nodes import Tensor
-from .layout import call_name, layout, product
-from .letters import Letters
-from .names import Name
-from .tree import Call, Exponential, Factors, Fraction, Minus, Node, Power, Root, Terms, Transposed
 
 
 @dataclass(frozen=True)
@@ -178,6 +175,122 @@ class Transpose:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """A vector repeated to a matrix: as each row (`axis` 0), or as each column (`axis` 1); `size` is how often.
+
+    Beside a matrix it is written as the vector alone, as NumPy broadcasts it; it is used only where the two sizes differ
+    or the vector is a statistic of rows or columns, so that the reader cannot take one axis for the other.
+    """
+
+    vector: Vector
+    axis: int
+    size: sp.Expr
+    ndim = 2
+
+
+@dataclass(frozen=True)
+class RowMean:
+    """The mean of each row of a matrix, a vector."""
+
+    matrix: Vector
+    ndim = 1
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of all elements of an array, a scalar."""
+
+    array: Vector
+    ndim = 0
+
+
+@dataclass(frozen=True)
+class Inner:
+    """⟨A, B⟩: the sum of all elementwise products of two arrays with two axes or more."""
+
+    left: Vector
+    right: Vector
+    ndim = 0
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Softmax of a vector, or of each row of a matrix."""
+
+    argument: Vector
+
+    @property
+    def ndim(self) -> int:
+        """As its argument."""
+        return self.argument.ndim
+
+
+@dataclass(frozen=True)
+class Larger:
+    """The larger of an array and a scalar, element by element; the smaller with `smaller`."""
+
+    array: Vector
+    bound: sp.Expr
+    smaller: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """As the array."""
+        return self.array.ndim
+
+
+@dataclass(frozen=True)
+class Holds:
+    """1 where the array stands in a relation (">", ">=", "<", "<=") to a scalar, else 0, element by element."""
+
+    array: Vector
+    sign: str
+    bound: sp.Expr
+
+    @property
+    def ndim(self) -> int:
+        """As the array."""
+        return self.array.ndim
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A sum over indices of the leading axes, whose arrays are `Slice`s at these indices."""
+
+    indices: tuple[Index, ...]
+    array: Vector
+
+    @property
+    def ndim(self) -> int:
+        """As the array."""
+        return self.array.ndim
+
+
+class Slice(Tensor):
+    """What is left of an array (`whole`) when its first axes are `fixed` at indices, and axes of size 1 at 0.
+
+    It stands in an index expression as an array of fewer axes, by the name of the whole.
+    """
+
+    __slots__ = ("whole", "fixed", "axes")
+
+    whole: Tensor
+    fixed: tuple[Index, ...]
+    axes: tuple[int, ...]  # the axes of the whole that are left
+
+    def __new__(cls, whole: Tensor, fixed: tuple[Index, ...], axes: tuple[int, ...]) -> Slice:
+        self = super().__new__(cls, whole.name, tuple(whole.shape[a] for a in axes), whole.domain)
+        self.whole, self.fixed, self.axes = whole, fixed, axes
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[object, ...], dict[str, object]]:
+        return ((self.whole, self.fixed, self.axes), {})
+
+    def _hashable_content(self) -> tuple[object, ...]:
+        return (self.name, self.whole, self.fixed, self.axes)
+
+
+@dataclass(frozen=True)
 class Largest:
     """The largest element of an array, a scalar."""
 
@@ -187,94 +300,5 @@ class Largest:
 
 Vector: TypeAlias = (
     "Whole | Scalar | Ones | Identity | Plus | Scaled | Elementwise | Quotient | Applied | Raised | Dot | Outer | "
-    "Product | Diagonal | Transpose | Largest"
+    "Product | Diagonal | Transpose | Largest | Repeated | RowMean | Mean | Inner | Softmax | Larger | Holds | Summed"
 )
-
-
-def notation(v: Vector, letters: Letters) -> Node:
-    """The notation tree of a vector form."""
-
-    def show(v: Vector) -> Node:
-        match v:
-            case Whole(tensor=tensor):
-                return letters.name(tensor)
-            case Scalar(expression=expression):
-                return layout(expression, letters)
-            case Ones():
-                return Name(r"\mathbf{1}", "1")
-            case Identity():
-                return Name(r"\mathbf{I}", "I")
-            case Plus(terms=terms):
-                shown = []
-                for negative, term in terms:
-                    node = show(term)
-                    flip = isinstance(node, Minus)
-                    shown.append((negative ^ flip, node.inner if isinstance(node, Minus) else node))
-                if len(shown) == 1:
-                    return Minus(shown[0][1]) if shown[0][0] else shown[0][1]
-                return Terms(tuple(sorted(shown, key=lambda t: t[0])))
-            case Scaled(scalars=scalars) if Scalar(sp.S.Zero) in scalars:
-                return Name(r"\mathbf{0}", "0")
-            case Scaled(scalars=scalars, array=array):
-                over = [s.below for s in scalars if isinstance(s, Quotient) and s.above == Scalar(sp.S.One)]
-                if over and isinstance(array, (Whole, Applied, Raised)):
-                    rest = [show(s) for s in scalars if not (isinstance(s, Quotient) and s.above == Scalar(sp.S.One))]
-                    fraction = Fraction(show(array), product([show(d) for d in over]))
-                    return _scaled(rest, fraction) if rest else fraction
-                return _scaled([show(s) for s in scalars], show(array))
-            case Elementwise(factors=factors):
-                parts = [show(f) for f in factors]
-                return product(parts) if v.ndim == 0 else Factors(tuple(parts), "times")
-            case Quotient(above=above, below=below):
-                a, b = show(above), show(below)
-                return Fraction(a, b) if v.ndim == 0 else Factors((a, b), "over")
-            case Applied(function=function, argument=argument):
-                # e^A of a matrix would be read as the matrix exponential
-                if function is sp.exp:
-                    return Exponential(show(argument), letter=v.ndim < 2 and not letters.is_taken("e"))
-                name, bare = call_name(function, letters)
-                return Call(name, (show(argument),), bare)
-            case Raised(base=base, exponent=exponent):
-                if exponent == sp.Rational(1, 2) and v.ndim < 2:
-                    return Root(show(base))
-                power = layout(exponent, letters)
-                if v.ndim and not isinstance(power, Name):
-                    from .latex import write as as_latex
-                    from .text import write as as_text
-
-                    power = Name(rf"\odot {as_latex(power, script=True)}", f"⊙{as_text(power, tight=True)}")
-                return Power(show(base), power)
-            case Dot(left=left, right=right):
-                return Factors((Transposed(show(left)), *flat(right)))
-            case Outer() | Product():
-                return Factors(tuple(flat(v)))
-            case Diagonal(vector=vector):
-                return Call(Name(r"\operatorname{diag}", "diag"), (show(vector),))
-            case Transpose(matrix=matrix):
-                return Transposed(show(matrix))
-            case Largest(array=array):
-                return Call(Name(r"\max", "max"), (show(array),))
-        raise TypeError(f"no notation for {type(v).__name__}")
-
-    def flat(v: Vector) -> list[Node]:
-        # the matrix product is associative, so a product inside a product needs no parentheses
-        if isinstance(v, Product):
-            return [part for f in v.factors for part in flat(f)]
-        if isinstance(v, Outer):
-            return [*flat(v.left), Transposed(show(v.right))]
-        return [show(v)]
-
-    return show(v)
-
-
-def _scaled(scalars: list[Node], array: Node) -> Node:
-    sign = False
-    parts: list[Node] = []
-    for s in scalars:
-        if isinstance(s, Minus):
-            sign, s = not sign, s.inner
-        parts.append(s)
-    if isinstance(array, Minus):
-        sign, array = not sign, array.inner
-    result: Node = Factors((*parts, array))
-    return Minus(result) if sign else result

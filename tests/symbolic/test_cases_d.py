@@ -1,7 +1,7 @@
 """What SymPy 1.14 answers wrongly or not at all on sums, deltas, matrices and sizes: here each has the right answer.
 
-The names of the tests carry the SymPy issues (sympy#21891, ...) or the mistake. Values are judged at pairwise different sizes by
-plain NumPy or by written-out components, never by the code under test.
+The headings carry the SymPy issues (sympy#21891, ...). Values are judged at pairwise different sizes by plain NumPy or
+by written-out components, never by the code under test.
 """
 
 import numpy as np
@@ -37,12 +37,14 @@ def same(left: object, right: object) -> bool:
     return equal(sp.sympify(left), sp.sympify(right)).equal
 
 
-# ---------------------------------------------------------------------- derivative by z[j] where j was a bound letter (sympy#21891, #13994)
+# ---------- derivative by z[j] where j was a bound letter (sympy#21891, #13994)
 SOFTMAX_I = sp.exp(z.element(i)) / IndexSum(sp.exp(z.element(j)), j)
 
 
 @pytest.mark.parametrize("letter", [j, k, i], ids=["the bound letter", "a fresh letter", "the free letter"])
-@pytest.mark.parametrize("take", [lambda e, x: e.diff(x), sp.diff, differentiate], ids=["diff", "sympy.diff", "differentiate"])
+@pytest.mark.parametrize(
+    "take", [lambda e, x: e.diff(x), sp.diff, differentiate], ids=["diff", "sympy.diff", "differentiate"]
+)
 def test_derivative_of_softmax_by_any_letter(letter, take):
     p_i, p = SOFTMAX_I, sp.exp(z.element(letter)) / IndexSum(sp.exp(z.element(j)), j)
     assert same(take(SOFTMAX_I, z.element(letter)), p_i * (Delta(i, letter) - p))
@@ -65,7 +67,7 @@ def test_derivative_of_linear_sums_and_products_by_any_letter(letter):
     assert same(z.element(letter) * product.diff(z.element(letter)), product)
 
 
-# ---------------------------------------------------------------------- substitution into a sum (sympy#20127, #11829, #17794)
+# ---------- substitution into a sum (sympy#20127, #11829, #17794)
 @pytest.mark.parametrize("substitute", [
     lambda e, old, new: e.subs(old, new), lambda e, old, new: e.xreplace({old: new}),
     lambda e, old, new: e.subs({old: new}, simultaneous=True), lambda e, old, new: replace(e, {old: new}),
@@ -77,8 +79,15 @@ def test_substitution_does_not_capture(substitute):
     assert i in result.free_symbols
 
 
-@pytest.mark.parametrize("substitute", [lambda e, old, new: e.subs(old, new), lambda e, old, new: e.xreplace({old: new}),
-                                        lambda e, old, new: replace(e, {old: new})], ids=["subs", "xreplace", "replace"])
+@pytest.mark.parametrize(
+    "substitute",
+    [
+        lambda e, old, new: e.subs(old, new),
+        lambda e, old, new: e.xreplace({old: new}),
+        lambda e, old, new: replace(e, {old: new}),
+    ],
+    ids=["subs", "xreplace", "replace"],
+)
 def test_substitution_reaches_inside_a_sum(substitute):
     total = IndexSum(t.body * z.element(i), i)
     assert substitute(total, tensor_of(z), tensor_of(y)) == IndexSum(t.body * y.element(j), j)
@@ -92,11 +101,13 @@ def test_opened_sum_takes_a_new_summand():
     assert IndexSum(body.subs(z.element(own), y.element(own)), own) == IndexSum(y.element(i), i)
 
 
-# ---------------------------------------------------------------------- deltas (sympy#25861, #18185)
+# ---------- deltas (sympy#25861, #18185)
 I3, J3 = index("i", 3), index("j", 3)
 
 
-@pytest.mark.xfail(strict=True, reason="Delta(i, j) at i = j = 7 is 1 though both range over 3: no check of the range in substitution")
+@pytest.mark.xfail(
+    strict=True, reason="Delta(i, j) at i = j = 7 is 1 though both range over 3: no check of the range in substitution"
+)
 @pytest.mark.parametrize("at", [
     lambda d: d.subs({I3: 7, J3: 7}), lambda d: d.subs(I3, 7).subs(J3, 7), lambda d: d.subs(J3, 7).subs(I3, 7),
     lambda d: d.xreplace({I3: sp.Integer(7), J3: sp.Integer(7)}),
@@ -130,7 +141,7 @@ def test_delta_gives_arrays_of_zeros_and_ones():
     np.testing.assert_array_equal(identity(X), np.eye(5))
 
 
-# ---------------------------------------------------------------------- scalars by a matrix or vector (sympy#27406, #26585, #17229, #28615, #17972)
+# ---------- scalars by a matrix or vector (sympy#27406, #26585, #17229, #28615, #17972)
 def _judge(d, expected, *inputs):
     """Proved with all evidence, and the generated NumPy gives the expected array."""
     assert d.verdict.verdict == "proved", d.verdict
@@ -178,7 +189,7 @@ def test_nothing_gives_a_silent_zero():
         assert lm.gradient(value, wrt=A).result != 0
 
 
-# ---------------------------------------------------------------------- quotient with a scalar that depends on the vector (near sympy#21347)
+# ---------- quotient with a scalar that depends on the vector (near sympy#21347)
 def test_quotient_keeps_its_second_term():
     v = array("v", "n")
     e = lm.exp(v)
@@ -188,7 +199,7 @@ def test_quotient_keeps_its_second_term():
     assert not np.allclose(d.numpy()(X), np.diag(p))  # SymPy's answer
 
 
-# ---------------------------------------------------------------------- code (sympy#5642, #24036, #9725, #27632, #28087, #11306, #15014)
+# ---------- code (sympy#5642, #24036, #9725, #27632, #28087, #11306, #15014)
 Z = array("Z", "n,K")
 BATCH = RANDOM.standard_normal((4, 3))
 
@@ -249,14 +260,17 @@ def test_logsumexp_does_not_overflow():
         np.testing.assert_allclose(f(1000 + BATCH), 1000 + np.log(np.exp(BATCH).sum(axis=1)), rtol=1e-13)
 
 
-@pytest.mark.xfail(strict=True, reason="sympy.lambdify prints SymPy's own log around our sum, so nothing is shifted; numpy_source is right")
+@pytest.mark.xfail(
+    strict=True,
+    reason="sympy.lambdify prints SymPy's own log around our sum, so nothing is shifted; numpy_source is right",
+)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_logsumexp_does_not_overflow_in_lambdify():
     direct = sp.lambdify([tensor_of(z)], lm.logsumexp(z).body)
     assert direct(X + 1000) == pytest.approx(1000 + np.log(np.exp(X).sum()), rel=1e-13)
 
 
-# ---------------------------------------------------------------------- equal sums (sympy#15240, #13993, #27544, #15767, #27112)
+# ---------- equal sums (sympy#15240, #13993, #27544, #15767, #27112)
 def test_equal_sums_cancel():
     assert IndexSum(z.element(i), i) - IndexSum(z.element(j), j) == 0
     assert IndexSum(z.element(i), i) == lm.sum(z).body
@@ -290,7 +304,7 @@ def test_a_sum_up_to_an_outer_index_is_a_mask():
     assert at_sizes(IndexSum(IndexSum(Indicator(sp.Le(b, a)), b), a), n=4) == 10
 
 
-# ---------------------------------------------------------------------- sums that share a letter (sympy#14570)
+# ---------- sums that share a letter (sympy#14570)
 def test_sums_with_the_same_letter_inside_each_other():
     loss = -IndexSum(y.element(i) * sp.log(sp.exp(z.element(i)) / IndexSum(sp.exp(z.element(i)), i)), i)
     p_k = sp.exp(z.element(k)) / IndexSum(sp.exp(z.element(i)), i)
@@ -300,7 +314,7 @@ def test_sums_with_the_same_letter_inside_each_other():
     assert same(sp.simplify(gradient), gradient)
 
 
-# ---------------------------------------------------------------------- sizes
+# ---------- sizes
 def test_sizes_that_do_not_agree():
     with pytest.raises(ShapeError, match=r"\(n, m\) @ \(l, r\) contracts sizes m and l"):
         array("A", "n,m") @ array("B", "l,r")
@@ -342,7 +356,9 @@ def test_masked_entries_in_generated_code():
     np.testing.assert_array_equal(code(lm.softmax(z), z)(np.array([-np.inf, 0.5, -np.inf])), [0.0, 1.0, 0.0])
 
 
-@pytest.mark.xfail(strict=True, reason="the generated logsumexp subtracts a largest value of -inf: nan, where log(0) = -inf is right")
+@pytest.mark.xfail(
+    strict=True, reason="the generated logsumexp subtracts a largest value of -inf: nan, where log(0) = -inf is right"
+)
 def test_logsumexp_of_masked_entries_only():
     with np.errstate(all="ignore"):
         assert code(lm.logsumexp(z), z)(np.full(3, -np.inf)) == -np.inf

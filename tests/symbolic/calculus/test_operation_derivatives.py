@@ -1,4 +1,4 @@
-"""The derivative of every operation in the table, against differences of a primal written here in mpmath with 40 digits.
+"""The derivative of every operation in the table, against differences of a primal in mpmath with 40 digits.
 
 The loop runs over the table: an operation that is added without a primal here fails, so none goes untested.
 """
@@ -25,9 +25,11 @@ REAL = ("-3.7", "-1.25", "-0.3", "0.2", "0.9", "2.6")
 POSITIVE = ("0.05", "0.7", "1.9", "12.5")
 UNIT = ("-0.95", "-0.4", "0.1", "0.8")
 PRIMALS = {
-    "exp": (mp.exp, REAL), "log": (mp.log, POSITIVE), "sin": (mp.sin, REAL), "cos": (mp.cos, REAL), "tan": (mp.tan, REAL),
+    "exp": (mp.exp, REAL), "log": (mp.log, POSITIVE),
+    "sin": (mp.sin, REAL), "cos": (mp.cos, REAL), "tan": (mp.tan, REAL),
     "sinh": (mp.sinh, REAL), "cosh": (mp.cosh, REAL), "tanh": (mp.tanh, REAL), "arctan": (mp.atan, REAL),
-    "arcsin": (mp.asin, UNIT), "arccos": (mp.acos, UNIT), "arcsinh": (mp.asinh, REAL), "arccosh": (mp.acosh, ("1.05", "2.5", "9")),
+    "arcsin": (mp.asin, UNIT), "arccos": (mp.acos, UNIT), "arcsinh": (mp.asinh, REAL),
+    "arccosh": (mp.acosh, ("1.05", "2.5", "9")),
     "arctanh": (mp.atanh, UNIT), "erf": (mp.erf, REAL), "gammaln": (mp.loggamma, POSITIVE),
     "digamma": (lambda x: mp.psi(0, x), POSITIVE), "trigamma": (lambda x: mp.psi(1, x), POSITIVE),
     "abs": (abs, REAL), "sign": (mp.sign, REAL),
@@ -50,7 +52,7 @@ def scalar(name: str) -> sp.Expr:
 
 
 def value(expression: sp.Expr, x: sp.Expr, at: str) -> mpmath.mpf:
-    """An expression in the scalar x at a point, by SymPy's evalf; polygamma stands for the two names that SymPy lacks."""
+    """An expression in the scalar x at a point, by SymPy's evalf; polygamma stands for the names that SymPy lacks."""
     plain = expression.replace(digamma, lambda u: sp.polygamma(0, u)).replace(trigamma, lambda u: sp.polygamma(1, u))
     plain = at_sizes(plain)
     found = sp.sympify(plain).subs({s: sp.Rational(at) for s in plain.free_symbols})
@@ -98,15 +100,21 @@ def test_chain_rule_through_an_array(name):
     u = array("u", "K", row.domain)
     i, k = index("i", "K"), index("k", "K")
     got = differentiate(row.function(u.element(i)), u.element(k))
-    expected = row.derivative(u.element(i)) if row.derivative else differentiate(row.definition(u.element(i)), u.element(i))
+    expected = (
+        row.derivative(u.element(i)) if row.derivative else differentiate(row.definition(u.element(i)), u.element(i))
+    )
     assert got == expected * Delta(i, k) or equal(got, expected * Delta(i, k)).equal
 
 
 OURS = [n for n in DIFFERENTIABLE if OPERATIONS[n].function.__module__ == OPERATIONS["sigmoid"].function.__module__]
-THROUGH_DEFINITION = pytest.mark.xfail(strict=True, reason="fdiff raises where an operation has a definition but no derivative row")
+THROUGH_DEFINITION = pytest.mark.xfail(
+    strict=True, reason="fdiff raises where an operation has a definition but no derivative row"
+)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if OPERATIONS[n].derivative else THROUGH_DEFINITION) for n in OURS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if OPERATIONS[n].derivative else THROUGH_DEFINITION) for n in OURS]
+)
 def test_sympys_diff_of_a_named_function(name):
     u, i, k = array("u", "K", OPERATIONS[name].domain), index("i", "K"), index("k", "K")
     named = OPERATIONS[name].function(u.element(i))

@@ -1,9 +1,10 @@
 """The value of an index expression at concrete sizes, by definition: loops over the values of indices, nothing clever.
 
-It shares no code with the canonical form (or with the library's own second path), and is what both are judged by in these
-tests. Numbers are mpmath's, with 50 digits; a derivative is a central difference, so that no derivative rule is used. A value
-that does not exist (a division by 0, the logarithm of 0 or of a negative number, an element outside of its array) raises
-`NoValue`. A factor that is an index condition with value 0 makes an element outside of its array harmless: [j ≥ 1] x_{j-1}.
+It shares no code with the canonical form (or with the library's own second path), and is what both are judged
+by in these tests. Numbers are mpmath's, with 50 digits; a derivative is a central difference, so that no
+derivative rule is used. A value that does not exist (a division by 0, the logarithm of 0 or of a negative
+number, an element outside of its array) raises `NoValue`. A factor that is an index condition with value 0
+makes an element outside of its array harmless: [j ≥ 1] x_{j-1}.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class OutOfRange(NoValue):
 class Point:
     """Sizes by name, and values of tensors, drawn on first use from the tensor's domain.
 
-    `special` draws from few small values (0, ±1, ties), where false equalities like to show. `assume` gives tensors another domain
-    than their declared one, by name: values that satisfy a hypothesis.
+    `special` draws from few small values (0, ±1, ties), where false equalities like to show. `assume` gives tensors
+    another domain than their declared one, by name: values that satisfy a hypothesis.
     """
 
     def __init__(
@@ -209,9 +210,9 @@ def _holds(condition: Any, point: Point, env: dict[Any, int]) -> bool:
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, sp.And):
-        return all([_holds(a, point, env) for a in condition.args])
+        return all(_holds(a, point, env) for a in condition.args)
     if isinstance(condition, sp.Or):
-        return any([_holds(a, point, env) for a in condition.args])
+        return any(_holds(a, point, env) for a in condition.args)
     if isinstance(condition, sp.Not):
         return not _holds(condition.args[0], point, env)
     gap = settled(_value(condition.lhs, point, env) - _value(condition.rhs, point, env))
@@ -359,7 +360,7 @@ def difference(
     strict: bool = False,
     assume: Mapping[str, str] | None = None,
 ) -> str | None:
-    """Where two expressions differ, as text, or None. Points where one has no value are passed over, unless `strict`."""
+    """Where two expressions differ, as text, or None; points where one has no value count only if `strict`."""
     free = nodes.free_indices(sp.Tuple(left, right))
     for sizes, seed, special in points:
         for n, (a, b) in enumerate(

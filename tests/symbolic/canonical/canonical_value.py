@@ -1,4 +1,4 @@
-"""The value of a canonical form at concrete sizes, so that a reading can be judged by itself: value(read(e)) = value(e).
+"""The value of a canonical form at concrete sizes, so that a reading is judged by itself: value(read(e)) = value(e).
 
 It knows what each kind of atom means, and nothing of the rules that made it.
 """

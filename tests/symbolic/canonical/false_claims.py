@@ -1,6 +1,7 @@
 """Claims that must never be proved.
 
-`DIFFERENT` is false at some small size, which brute force has to find; `UNDEFINED` has a value on one side only at some point.
+`DIFFERENT` is false at some small size, which brute force has to find; `UNDEFINED` has a value on one side only
+at some point.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from lemmata.symbolic.language import operations as op
-from lemmata.symbolic.language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct
+from lemmata.symbolic.language.nodes import ArgMaxIndicator, Delta, Element, IndexMax, IndexProduct
 
 from .symbols import (
     A,
@@ -151,7 +152,7 @@ DIFFERENT: list[Row] = [
     ("count below twice", total(holds(sp.Le(j, 2 * i)), j), 2 * i + 1),
     ("count of twice below", total(holds(sp.Le(2 * j, i)), j), i / 2 + 1),
     ("count below two", total(holds(sp.Le(j, i)) * holds(sp.Le(j, k)), j), i + 1),
-    ("flip over another size", total(entry(X, K - 1 - n), n), total(entry(X, n), n)),
+    ("flip over another size", total(entry(X, K - 1 - n), n), total(Element(X, n), n)),
     ("flip of one factor only", total(entry(X, K - 1 - i) * Yi, i), total(Xi * Yi, i)),
     ("digits that overlap", Delta(n * K + m, n2 * K + m2), Delta(n, n2) * Delta(m, m2)),
     ("digits in too small a base", Delta(2 * n + k, 2 * n2 + i), Delta(n, n2) * Delta(k, i)),
@@ -162,7 +163,7 @@ DIFFERENT: list[Row] = [
     ("columns of square one-hot rows", total(entry(hot_square, k, i), k), sp.S.One),
     ("entries of two one-hot rows", entry(hots, n, k) * entry(hots, n2, k), Delta(n, n2) * entry(hots, n, k)),
     ("weights of a one-hot row", total(entry(hot, k) * Xk, k), total(Xk, k) / K),
-    ("one-hot row over another size", total(holds(sp.Lt(m, K)) * entry(hot, m), m), sp.S.One),
+    ("one-hot row over another size", total(holds(sp.Lt(n, K)) * Element(hot, n), n), sp.S.One),
     ("one-hot under a condition", total(entry(hot, k) * holds(sp.Le(k, i)), k), sp.S.One),
     ("step of one on reals", holds(sp.Ge(x, 0)) - holds(sp.Ge(x, 1)), holds(sp.Eq(x, 0))),
     ("condition rounded the wrong way", holds(sp.Ge(3 * j, 3 * i - 3)), holds(sp.Ge(j, i))),

@@ -1,8 +1,8 @@
 """Random index expressions, changes that keep their value, and changes that most often do not.
 
-Everything is driven by a `random.Random` (Hypothesis' own inside a test), so that a failure is repeated by its seed. The expressions
-nest sums in powers in exponentials in sums, bind the same sizes at several levels, put index conditions into denominators, use
-one definition at several indices, and index by affine forms.
+Everything is driven by a `random.Random`, so that a failure is repeated by its seed. The expressions nest sums
+in powers in exponentials in sums, bind the same sizes at several levels, put index conditions into
+denominators, use one definition at several indices, and index by affine forms and labels.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ TENSORS = (X, Y, B, S, A, W, U, M, T3, H, G)
 class Generator:
     """Expressions of bounded depth over the tensors above; `FREE` are the free indices that they may use."""
 
-    def __init__(self, rng: random.Random, smooth: bool = False) -> None:
+    def __init__(self, rng: random.Random, smooth: bool = False, affine: bool = True) -> None:
         self.rng = rng
+        self.affine = affine  # indices that are affine or elements, conditions on halves and over different sizes
         self.smooth = smooth  # no kinks, so that it has a derivative everywhere
         self.definitions: list[DefinedTensor] = []
         for n in range(rng.randint(0, 2)):
@@ -80,9 +81,9 @@ class Generator:
             return sp.S.Zero
         chosen = self.rng.choice(fitting)
         roll = self.rng.random()
-        if over == K and roll > 0.95:
+        if over == K and roll > 0.95 and self.affine:
             return Element(LABEL, self.index_for(N, scope))
-        return over - 1 - chosen if roll < 0.05 else chosen
+        return over - 1 - chosen if roll < 0.05 and self.affine else chosen
 
     def leaf(self, scope: list[Index]) -> sp.Expr:
         roll = self.rng.random()
@@ -105,7 +106,7 @@ class Generator:
     def condition(self, scope: list[Index]) -> sp.Expr:
         left, right = self.index_for(K, scope), self.index_for(K, scope)
         roll = self.rng.random()
-        if roll < 0.15:  # affine forms, halves, and indices over different sizes
+        if roll < 0.15 and self.affine:
             left = self.rng.choice(
                 (2 * left, left + self.index_for(N, scope) * K, left / 2, left + self.index_for(K, scope))
             )
@@ -196,7 +197,7 @@ def _entered(node: sp.Expr, n: int) -> bool:
 def changed(
     expression: sp.Expr, place: int, change: Callable[[sp.Expr, list[Index]], sp.Expr], scope: list[Index] | None = None
 ) -> sp.Expr:
-    """The expression with `change(node, indices in scope)` at one place; binders are opened, so that nothing is captured."""
+    """The expression with `change(node, indices in scope)` at one place; binders are opened, so nothing is captured."""
     scope = list(FREE) if scope is None else scope
     if place == 0:
         return change(expression, scope)

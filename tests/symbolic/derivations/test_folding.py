@@ -3,15 +3,26 @@
 import pytest
 import sympy as sp
 
+from lemmata.symbolic.calculus.folding import fold, use_equation
 from lemmata.symbolic.canonical import equal
 from lemmata.symbolic.derivations.combining import combine_exponentials
-from lemmata.symbolic.calculus.folding import fold, use_equation
-from lemmata.symbolic.derivations.tactics import State, collect, contract, expand, hypotheses, simplest, split_logs, to, unfold
+from lemmata.symbolic.derivations.tactics import (
+    State,
+    collect,
+    contract,
+    expand,
+    hypotheses,
+    simplest,
+    split_logs,
+    to,
+    unfold,
+)
 from lemmata.symbolic.language import vocabulary as v
 from lemmata.symbolic.language.arrays import array, define, tensor_of
 from lemmata.symbolic.language.hypotheses import equal as given_equal
 from lemmata.symbolic.language.indices import index
-from lemmata.symbolic.language.nodes import IndexSum, unfold as unfold_all
+from lemmata.symbolic.language.nodes import IndexSum
+from lemmata.symbolic.language.nodes import unfold as unfold_all
 
 z, y = array("z", "K"), array("y", "K")
 Z, Y = array("Z", "n,m"), array("Y", "n,m")
@@ -25,7 +36,7 @@ def el(x, *at):
     return x.element(*at)
 
 
-# ---------------------------------------------------------------------- fold
+# ---------- fold
 FOLDED = {
     "the body itself": (sp.exp(el(z, i)) / TOTAL, el(p, i)),
     "with factors": (el(y, i) * sp.exp(el(z, i)) / TOTAL * 3, 3 * el(y, i) * el(p, i)),
@@ -78,7 +89,7 @@ def test_fold_of_a_definition_that_is_no_product():
     assert fold(1 - unfold_all(el(h, a)) ** 2, tensor_of(h)) == 1 - el(h, a) ** 2
 
 
-# ---------------------------------------------------------------------- equations
+# ---------- equations
 def test_an_equation_holds_for_every_value_of_its_indices():
     h = given_equal(v.sum(Y, axis=1), 1)
     c, d = index("c", "n"), index("d", "m")
@@ -96,7 +107,7 @@ def test_an_equation_is_not_used_for_another_array():
     assert use_equation(v.sum(y * z).body, h.left, h.right, h.indices) == v.sum(y * z).body
 
 
-# ---------------------------------------------------------------------- tactics
+# ---------- tactics
 def run(before, *tactics, given=()):
     state = State(before, tuple(q for q in (i, k) if q in before.free_symbols), tuple(given))
     for tactic in tactics:

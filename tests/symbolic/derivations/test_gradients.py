@@ -1,4 +1,4 @@
-"""Gradient, Jacobian, VJP, JVP and Hessian of the same functions agree with each other and with a missing hypothesis say so."""
+"""Gradient, Jacobian, VJP, JVP and Hessian of the same functions agree; a missing hypothesis shows in the answer."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def summed(body, indices):
     return body
 
 
-# ---------------------------------------------------------------------- products with the Jacobian
+# ---------- products with the Jacobian
 @pytest.mark.parametrize("name", VECTORS)
 def test_vjp_and_jvp_are_products_with_the_jacobian(name):
     value, wrt = VECTORS[name]
@@ -106,7 +106,7 @@ def test_output_indices_come_first():
     assert not same(at(jacobian, i, k), Delta(i, k) - p.element(i))
 
 
-# ---------------------------------------------------------------------- hypotheses
+# ---------- hypotheses
 LOSS = -v.sum(y * v.log(p))
 K_ = index("k", "K")
 
@@ -155,12 +155,14 @@ def test_a_square_batch_does_not_hide_the_axis():
     assert not same(at(wrong_axis, a, b), q.element(a, b) - Y.element(a, b))
 
 
-# ---------------------------------------------------------------------- named intermediates, kinks, refusals
+# ---------- named intermediates, kinks, refusals
 HIDDEN = define("h", A @ x)
 BY_NAME = {"probabilities": (LOSS, p, -y / p), "hidden layer": (v.sum(HIDDEN * HIDDEN), HIDDEN, 2 * HIDDEN)}
 
 
-@pytest.mark.xfail(strict=True, reason="`automatic` unfolds the named array that is differentiated by: the answer is 0 without a word")
+@pytest.mark.xfail(
+    strict=True, reason="`automatic` unfolds the named array that is differentiated by: the answer is 0 without a word"
+)
 @pytest.mark.parametrize("name", BY_NAME)
 def test_gradient_by_a_named_intermediate(name):
     value, wrt, expected = BY_NAME[name]
@@ -175,7 +177,6 @@ def test_kinks_are_noted():
     assert gradients.gradient(v.sum(v.tanh(z)), z).notes == ()
 
 
-@pytest.mark.xfail(strict=True, reason="the kink that the canonical form notes under a sum keeps the sum's own index: [z_k = 0] stays")
 @pytest.mark.parametrize("function", [v.relu, v.absolute, v.elu], ids=["relu", "abs", "elu"])
 def test_a_summed_function_with_a_kink_is_proved(function):
     assert replay(gradients.gradient(v.sum(function(z)), z)).verdict == "proved"
@@ -193,11 +194,10 @@ def test_refusals(call, kind, message):
         call()
 
 
-@pytest.mark.xfail(strict=True, raises=UnsupportedError, reason="softmax of one class simplifies to 1, and z is then said not to occur")
 def test_one_class():
     one, target = array("z", "1"), array("y", "1")
     d = gradients.gradient(-v.sum(target * v.log(v.softmax(one))), one)
-    assert at_sizes(d.right, d.indices)[0].equals(0)
+    assert sp.simplify(at_sizes(d.right, d.indices)[0]) == 0
 
 
 def test_numeric_sizes():

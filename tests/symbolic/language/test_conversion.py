@@ -35,7 +35,7 @@ def symbols(name, count):
     return [sp.Symbol(f"{name}_{c}", real=True) for c in range(count)]
 
 
-# ---------------------------------------------------------------------- from SymPy
+# ---------- from SymPy
 def test_a_sum_gets_an_index_of_its_own():
     one, two = sp.Sum(Z[a], (a, 0, n - 1)), sp.Sum(Z[b], (b, 0, n - 1))
     assert one != two  # SymPy's answer
@@ -106,11 +106,15 @@ def test_refused(name):
 
 
 def test_the_refusal_of_a_matrix_symbol_says_what_to_write():
-    with pytest.raises(UnsupportedError, match=r"MatrixSymbol is not read: M; write it with Sum and Indexed, or with array"):
+    with pytest.raises(
+        UnsupportedError, match=r"MatrixSymbol is not read: M; write it with Sum and Indexed, or with array"
+    ):
         from_sympy(sp.MatrixSymbol("M", 2, 3) * sp.MatrixSymbol("N", 3, 2))
 
 
-@pytest.mark.xfail(strict=True, reason="z[a+1] under a sum from 1 is read with base 0 beside z[a] with base 1: z_j z_{j+2}")
+@pytest.mark.xfail(
+    strict=True, reason="z[a+1] under a sum from 1 is read with base 0 beside z[a] with base 1: z_j z_{j+2}"
+)
 def test_neighbours_stay_neighbours_in_a_range_from_one():
     read = from_sympy(sp.Sum(Z[a] * Z[a + 1], (a, 1, n - 1)))
     body = read.body
@@ -118,7 +122,9 @@ def test_neighbours_stay_neighbours_in_a_range_from_one():
     assert places[1] - places[0] == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a literal index beside a range from 1 is not shifted: z[1] + Σ_{a=1} z[a] is read with z_1")
+@pytest.mark.xfail(
+    strict=True, reason="a literal index beside a range from 1 is not shifted: z[1] + Σ_{a=1} z[a] is read with z_1"
+)
 def test_a_literal_beside_a_range_from_one_is_shifted_too():
     base = sp.IndexedBase("z", shape=(n,))
     try:
@@ -138,7 +144,7 @@ def test_a_piecewise_is_an_indicator_or_refused():
     assert not read.has(sp.Piecewise)
 
 
-# ---------------------------------------------------------------------- to SymPy and back
+# ---------- to SymPy and back
 LOSS = -v.sum(y * v.log(v.softmax(z)))
 ROUND = {
     "sum": v.sum(z * y).body,
@@ -163,7 +169,9 @@ def test_plain_sympy_has_the_same_value(name):
     plain = to_sympy(ROUND[name]).subs(K, 3).doit()
     names = {f"{t}[{c}]": sp.Symbol(f"{t}_{c}", real=True) for t in "zy" for c in range(3)}
     plain = plain.xreplace({e: names[str(e)] for e in plain.atoms(sp.Indexed)})
-    at = {s: sp.Rational(p, 7) for s, p in zip(sorted(plain.free_symbols, key=str), (2, -3, 5, 11, 13, -1), strict=False)}
+    at = {
+        s: sp.Rational(p, 7) for s, p in zip(sorted(plain.free_symbols, key=str), (2, -3, 5, 11, 13, -1), strict=False)
+    }
     explicit = at_sizes(ROUND[name], K=3)
     assert float(plain.subs(at)) == pytest.approx(float(explicit.subs(at)), rel=1e-14)
 
@@ -196,7 +204,7 @@ def test_what_plain_sympy_lacks_is_refused(expression):
         to_sympy(expression)
 
 
-# ---------------------------------------------------------------------- at sizes
+# ---------- at sizes
 def test_at_sizes_against_written_out_components():
     z0, z1, z2 = symbols("z", 3)
     y0, y1, y2 = symbols("y", 3)

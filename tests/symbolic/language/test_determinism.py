@@ -14,8 +14,8 @@ results = [
     lm.gradient(lm.sum(lm.tanh(A @ x) ** 2) + lm.logsumexp(x) * lm.prod(x), wrt=x),
 ]
 for d in results:
-    for text in (d.text("full"), d.latex("full"), d.markdown("full"), d.to_json(), d.numpy_source(), str(d.result), str(d.vector_form)):
-        print(text)
+    print(d.text("full"), d.latex("full"), d.markdown("full"), d.to_json())
+    print(d.numpy_source(), d.result, d.vector_form)
     verdict = d.verdict
     print(verdict.verdict, verdict.conditions, verdict.notes, [(e.kind, e.passed, e.detail) for e in verdict.evidence])
 wrong = lm.prove(lm.softmax(2 * z, name="q"), lm.softmax(z)).verdict

@@ -1,0 +1,106 @@
+"""All measurements in one process, one after the other; the tables go to the terminal and to build/bench/."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import lemmata as lm
+
+from . import sympy_explicit, sympy_indexed
+from .ours import canonical, every_step, make, measure_size, measure_theorem, second_path, statement
+from .processes import COMMANDS, measure_process
+from .tables import report
+from .tensorgrad_route import measure_tensorgrad
+from .timing import OutOfTime, WrongAnswer, at_most, once, timed
+
+FOLDER = Path(__file__).resolve().parents[2] / "build" / "bench"
+SIZES = (4, 8, 16, 32)
+SECONDS = 60.0  # for one explicit SymPy measurement
+
+
+def main() -> None:
+    """Measure, print, write."""
+    results: dict[str, Any] = {"machine": _machine(), "sizes": list(SIZES)}
+    _say("theorems")
+    results["theorems"] = [measure_theorem(name) for name in sympy_explicit.ROUTES]
+    _say("plain SymPy, explicit components")
+    results["explicit"] = {name: _explicit(name) for name in sympy_explicit.ROUTES}
+    _say("SymPy's symbolic sizes")
+    results["indexed"] = [*(sympy_indexed.ask(q) for q in sympy_indexed.QUESTIONS), sympy_indexed.matrix_symbol()]
+    results["tensorgrad"] = measure_tensorgrad()
+    _say("numeric sizes")
+    results["flatness"] = [measure_size(k) for k in ("K", *SIZES)]
+    _say("all theorems")
+    results["slowest"], results["shares"] = _all_theorems()
+    _say("cold starts")
+    results["processes"] = {name: measure_process(words, expected) for name, (words, expected) in COMMANDS.items()}
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "bench.json").write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = report(results)
+    (FOLDER / "bench.md").write_text(text, encoding="utf-8")
+    print(text)
+    print(f"Written: {FOLDER / 'bench.md'} and bench.json")
+
+
+def _say(what: str) -> None:
+    print(f"measuring: {what} ...", file=sys.stderr, flush=True)
+
+
+def _machine() -> dict[str, Any]:
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        names = [line.partition(":")[2].strip() for line in information.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return {"processors": os.cpu_count(), "model": model, "python": platform.python_version(), "sympy": version("sympy"),
+            "flint": version("python-flint"), "numpy": version("numpy"), "system": platform.system()}
+
+
+def _explicit(name: str) -> dict[str, float]:
+    """Milliseconds by size; sizes from the first that takes too long on are left out."""
+    route, entries = sympy_explicit.ROUTES[name]
+    if route(SIZES[0], True) != -1:
+        raise WrongAnswer(f"SymPy's route for {name} accepts a spoiled claim")
+    found: dict[str, float] = {}
+    for k in SIZES:
+        try:
+            with at_most(SECONDS):
+                runs = [once(lambda k=k: route(k, False)) for _ in range(3 if k <= 8 else 1)]
+        except OutOfTime:
+            break
+        if any(shown != entries(k) for shown, _ in runs):
+            raise WrongAnswer(f"SymPy's route for {name} shows {runs[0][0]} of {entries(k)} entries at K = {k}")
+        found[str(k)] = statistics.median(taken for _, taken in runs)
+    return found
+
+
+def _all_theorems() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Every theorem's times, slowest statement first, and the shares under the aims."""
+    rows: list[dict[str, Any]] = []
+    for name, theorem in lm.theorems().items():
+        d = make(theorem)
+        every, taken = once(lambda d=d: every_step(d))
+        if every != "proved":
+            raise WrongAnswer(f"{name} is {every}, not proved")
+        rows.append({
+            "name": name,
+            "canonical": timed(lambda d=d: canonical(d), lambda yes: yes is True, 3).new,
+            "second path": timed(lambda d=d: second_path(d), lambda yes: yes is True, 3).new,
+            "proof": timed(lambda d=d: statement(d), lambda verdict: verdict == "proved", 3).new,
+            "every step": taken,
+        })
+    rows.sort(key=lambda r: (-r["proof"], r["name"]))
+    proofs, forms, steps = ([r[k] for r in rows] for k in ("proof", "canonical", "every step"))
+    shares = {
+        "theorems": len(rows), "proof under 50 ms": sum(t < 50 for t in proofs), "canonical under 10 ms": sum(t < 10 for t in forms),
+        "median proof": statistics.median(proofs), "slowest proof": max(proofs), "median canonical": statistics.median(forms),
+        "slowest canonical": max(forms), "median every step": statistics.median(steps), "all steps seconds": sum(steps) / 1e3,
+    }
+    return rows[:12], shares
