@@ -6,7 +6,6 @@ only as the NumPy source generated from it; the numeric side only as functions o
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import time
 import warnings
@@ -19,25 +18,19 @@ import sympy as sp
 
 from .numeric.comparison import compare
 from .numeric.differences import difference_hessian, difference_jacobian
-from .numeric.sampling import draw, draw_sizes, extreme_values, generator
+from .numeric.sampling import extreme_values
 from .symbolic.codegen import compile_numpy
 from .symbolic.derivations.model import Derivation, Evidence, Verdict
 from .symbolic.derivations.replay import replay
+from .symbolic.derivations.system import SystemCheck
 from .symbolic.derivations.theorem import NumericCheck, Theorem
 from .symbolic.language.errors import LemmataError
-from .symbolic.language.hypotheses import Hypothesis
-from .symbolic.language.nodes import Binder, DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, free_indices
+from .symbolic.language.nodes import Binder, DefinedTensor, Element, PartialDerivative, Tensor, free_indices
+from .system_verification import system_evidence
+from .witness import DRAWS, Inputs, NotDrawn, arguments, call, draw_inputs, numeric_function, reference, sizes_text
 
-DRAWS = 3
 RTOL_VALUES, ATOL_VALUES = 1e-9, 1e-11
 RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-8
-
-Inputs = dict[str, np.ndarray]
-
-
-class NotDrawn(LemmataError):
-    """Inputs that satisfy the hypotheses could not be drawn."""
-
 
 def verify_theorem(theorem: Theorem, *, seed: int = 0, steps: bool = True) -> Verdict:
     """The verdict on a theorem with all its evidence: both paths of the proof, then NumPy and differences.
@@ -47,7 +40,7 @@ def verify_theorem(theorem: Theorem, *, seed: int = 0, steps: bool = True) -> Ve
     return verify_derivation(theorem.derivation(), theorem.claim().numpy, seed=seed, steps=steps)
 
 
-def verify_derivation(d: Derivation, check: NumericCheck | None = None, *, seed: int = 0, steps: bool = True) -> Verdict:
+def verify_derivation(d: Derivation, check: NumericCheck | SystemCheck | None = None, *, seed: int = 0, steps: bool = True) -> Verdict:
     """The verdict on a derivation, with numeric evidence added to that of the replay."""
     start = time.perf_counter()
     verdict = replay(d, steps=steps, seed=seed)
@@ -60,8 +53,11 @@ def verify_derivation(d: Derivation, check: NumericCheck | None = None, *, seed:
                    seconds=time.perf_counter() - start)
 
 
-def numeric_evidence(d: Derivation, check: NumericCheck | None = None, *, seed: int = 0) -> tuple[Evidence, ...]:
+def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = None, *, seed: int = 0) -> tuple[Evidence, ...]:
     """Evidence of kind "numpy" and "differences" for a derivation."""
+    if d.parts:
+        return system_evidence(d, check if isinstance(check, SystemCheck) else None, seed=seed)
+    assert not isinstance(check, SystemCheck), f"{d.name}: a SystemCheck belongs to a system"
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -69,7 +65,7 @@ def numeric_evidence(d: Derivation, check: NumericCheck | None = None, *, seed: 
         except NotDrawn as error:
             return (Evidence("numpy", True, f"not run: {error}"),) if check is None else (Evidence("numpy", False, str(error)),)
         try:
-            right = compile_numpy("right", d.right, d.indices, _arguments(d))
+            right = compile_numpy("right", d.right, d.indices, arguments(d))
         except LemmataError as error:
             return (Evidence("numpy", check is None, f"not run: {error}"),)
         evidence = [_values(d, check, points, right, seed)]
@@ -80,100 +76,38 @@ def numeric_evidence(d: Derivation, check: NumericCheck | None = None, *, seed: 
         return tuple(evidence)
 
 
-# ---------------------------------------------------------------------- drawing
-def _arguments(d: Derivation) -> list[Tensor]:
-    return [t for t in d.tensors if not isinstance(t, DefinedTensor)]
-
-
-def draw_inputs(d: Derivation, *, seed: int, number: int) -> tuple[Inputs, dict[str, int]]:
-    """Seeded inputs for the declared arrays, in their domains and satisfying the hypotheses; and the sizes."""
-    rng = generator(seed, d.name, number)
-    symbols = sorted({s.name for t in _arguments(d) for n in t.shape for s in n.free_symbols}
-                     | {s.name for i in d.indices for s in i.size.free_symbols})
-    sizes = draw_sizes(symbols, rng, largest=7 if len(symbols) <= 4 else 19)
-    inputs: Inputs = {}
-    for t in _arguments(d):
-        shape = tuple(int(n.subs({s: sizes[s.name] for s in n.free_symbols})) for n in t.shape)
-        inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
-    for h in d.hypotheses:
-        if h.relation == "==":
-            _satisfy(h, inputs, sizes)
-    return inputs, sizes
-
-
-def _drawn_domain(t: Tensor, hypotheses: Sequence[Hypothesis]) -> str:
-    """The domain to draw from: a hypothesis x > 0 narrows a real array."""
-    for h in hypotheses:
-        whole = isinstance(h.left, Element) and h.left.tensor == t or h.left == t
-        if whole and h.right == 0 and t.domain.name == "real":
-            return {">": "positive", ">=": "positive", "!=": "nonzero"}.get(h.relation, "real")
-    return t.domain.name
-
-
-def _satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
-    """Make a drawn array satisfy Σ over some axes = number, by shifting it evenly along those axes."""
-    body, bound = h.left, []
-    while isinstance(body, IndexSum):
-        i, body = body.opened()
-        bound.append(i)
-    if not bound or not isinstance(body, Element) or not h.right.is_number:
-        raise NotDrawn(f"no inputs are drawn for the hypothesis {h}")
-    axes = tuple(n for n, i in enumerate(body.indices) if i in bound)
-    value = inputs[body.tensor.name]
-    if body.tensor.domain.rows_sum_to_one and h.right == 1 and axes == (value.ndim - 1,):
-        return
-    total = value.sum(axis=axes, keepdims=True)
-    count = int(np.prod([value.shape[a] for a in axes]))
-    inputs[body.tensor.name] = value / total if body.tensor.domain.positive else value + (float(h.right) - total) / count
-
-
 # ---------------------------------------------------------------------- values
-def _numeric(name: str) -> Callable[..., Any]:
-    module, _, function = name.rpartition(".")
-    return getattr(importlib.import_module(f"lemmata.numeric.{module}"), function)
-
-
-def _reference(check: NumericCheck, name: str, inputs: Inputs, arguments: Sequence[str], options: Mapping[str, Any]) -> np.ndarray:
-    function = _numeric(name)
-    given = {k: (inputs[v.lstrip("$")] if isinstance(v, str) and v.lstrip("$") in inputs else v) for k, v in options.items()}
-    return np.asarray(function(*(inputs[a] for a in arguments), **given), dtype=float)
-
-
-def _call(function: Callable[..., Any], d: Derivation, inputs: Inputs) -> np.ndarray:
-    return np.asarray(function(*(inputs[t.name] for t in _arguments(d))), dtype=float)
-
-
 def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
             seed: int) -> Evidence:
     """Generated NumPy of the right side against the hand-written reference, or against generated NumPy of the left side."""
     began = time.perf_counter()
     if check is not None and check.reference is not None:
         what = f"hand-written numeric.{check.reference}"
-        other: Callable[[Inputs], np.ndarray] = lambda x: _reference(check, check.reference, x, check.arguments, check.options)  # type: ignore[arg-type]  # noqa: E731
+        other: Callable[[Inputs], np.ndarray] = lambda x: reference(check.reference, x, check.arguments, check.options)  # type: ignore[arg-type]  # noqa: E731
     elif not d.left.has(PartialDerivative):
-        left = compile_numpy("left", d.left, d.indices, _arguments(d))
+        left = compile_numpy("left", d.left, d.indices, arguments(d))
         what = "generated NumPy of the left side"
-        other = lambda x: _call(left, d, x)  # noqa: E731
+        other = lambda x: call(left, d, x)  # noqa: E731
     else:
         for inputs, _ in points:
-            value = _call(right, d, inputs)
+            value = call(right, d, inputs)
             if not np.all(np.isfinite(value)):
                 return Evidence("numpy", False, "the generated NumPy gives values that are not finite", time.perf_counter() - began)
         return Evidence("numpy", True, f"generated NumPy runs and is finite at {len(points)} draws, seed {seed}", time.perf_counter() - began)
     worst = 0.0
     for inputs, sizes in points:
-        expected, actual = other(inputs), _call(right, d, inputs)
+        expected, actual = other(inputs), call(right, d, inputs)
         if expected.shape != actual.shape:
             return Evidence("numpy", False, f"{what} has shape {expected.shape}, the generated NumPy {actual.shape}", time.perf_counter() - began)
         undefined = ~np.isfinite(expected) & ~np.isfinite(actual)
         if np.all(undefined):
-            return Evidence("numpy", True, f"not run: neither side has a finite value at {_sizes_text(sizes)}", time.perf_counter() - began)
+            return Evidence("numpy", True, f"not run: neither side has a finite value at {sizes_text(sizes)}", time.perf_counter() - began)
         result = compare(actual[~undefined], expected[~undefined], rtol=RTOL_VALUES, atol=ATOL_VALUES)
         if not result:
-            return Evidence("numpy", False, f"against {what} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+            return Evidence("numpy", False, f"against {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
         worst = max(worst, result.absolute_error)
     return Evidence("numpy", True, f"generated NumPy agrees with {what} at {len(points)} draws "
-                    f"({'; '.join(_sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
 
 
 def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> Evidence:
@@ -181,18 +115,18 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
     began = time.perf_counter()
     inputs, sizes = draw_inputs(d, seed=0, number=0)
     tried = 0
-    for t in _arguments(d):
+    for t in arguments(d):
         if t.domain.name != "real" or any(h.left.has(t) for h in d.hypotheses):
             continue
         for name, value in extreme_values("real", inputs[t.name].shape, sizes).items():
             point = {**inputs, t.name: value}
             try:
-                expected = _reference(check, check.reference, point, check.arguments, check.options)  # type: ignore[arg-type]
+                expected = reference(check.reference, point, check.arguments, check.options)  # type: ignore[arg-type]
             except (ValueError, ArithmeticError):
                 continue  # the reference refuses this input
             if not np.all(np.isfinite(expected)):
                 continue
-            result = compare(_call(right, d, point), expected, rtol=1e-7, atol=1e-9)
+            result = compare(call(right, d, point), expected, rtol=1e-7, atol=1e-9)
             tried += 1
             if not result:
                 return Evidence("extreme", False, f"{t.name} at extreme values ({name}): {result}", time.perf_counter() - began)
@@ -211,13 +145,13 @@ def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tup
         return Evidence("differences", True, f"not run: {error}", time.perf_counter() - began)
     second = 100 if d.left.count(PartialDerivative) > 1 else 1
     for inputs, sizes in points:
-        actual = _call(right, d, inputs)
+        actual = call(right, d, inputs)
         difference = left(inputs, actual.shape)
         if difference is None:
             return Evidence("differences", False, f"{what} does not fit the right side of shape {actual.shape}", time.perf_counter() - began)
         result = compare(actual, difference, rtol=RTOL_DIFFERENCES * second, atol=ATOL_DIFFERENCES * second)
         if not result:
-            return Evidence("differences", False, f"of {what} at sizes {_sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+            return Evidence("differences", False, f"of {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
         worst = max(worst, result.absolute_error)
     return Evidence("differences", True, f"Richardson differences of {what} agree at {len(points)} draws, seed {seed}, "
                     f"largest error {worst:.1e}", time.perf_counter() - began)
@@ -232,16 +166,16 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
         derivatives = [n for n in sp.preorder_traversal(d.left) if isinstance(n, PartialDerivative)]
         variable = derivatives[-1].variable
         name = check.variable or (variable.tensor.name if isinstance(variable, Element) else variable.name)
-        arguments = check.primal_arguments if check.primal_arguments is not None else check.arguments
+        names = check.primal_arguments if check.primal_arguments is not None else check.arguments
         options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
-        primal = lambda x: _reference(check, check.primal, x, arguments, options)  # type: ignore[arg-type]  # noqa: E731
+        primal = lambda x: reference(check.primal, x, names, options)  # type: ignore[arg-type]  # noqa: E731
         return (f"hand-written numeric.{check.primal} by {name}", lambda x, shape: _difference_of(primal, name, x, shape))
     holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
     body = _with_holes(d.left, d, holes)
-    left = compile_numpy("left", body, d.indices, [*_arguments(d), *(t for t, _ in holes)])
+    left = compile_numpy("left", body, d.indices, [*arguments(d), *(t for t, _ in holes)])
 
     def evaluate(inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray:
-        values = [inputs[t.name] for t in _arguments(d)] + [hole(inputs) for _, hole in holes]
+        values = [inputs[t.name] for t in arguments(d)] + [hole(inputs) for _, hole in holes]
         return np.asarray(left(*values), dtype=float)
 
     return "the generated primal", evaluate
@@ -266,11 +200,11 @@ def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[In
         if order == 2 and out:
             raise NotDrawn("second derivatives by differences are for scalars")
         hole = Tensor(f"difference_{len(holes)}", (*(i.size for i in out), *(tensor.shape * order)))
-        function = compile_numpy("primal", inner, out, _arguments(d))
+        function = compile_numpy("primal", inner, out, arguments(d))
 
         def value(inputs: Inputs) -> np.ndarray:
             x = inputs[tensor.name]
-            primal = lambda v: _call(function, d, {**inputs, tensor.name: v})  # noqa: E731
+            primal = lambda v: call(function, d, {**inputs, tensor.name: v})  # noqa: E731
             return difference_hessian(primal, x) if order == 2 else difference_jacobian(primal, x, step=_step(x))
 
         holes.append((hole, value))
@@ -284,7 +218,7 @@ def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[In
 
 
 def _accepts(name: str, options: Mapping[str, Any]) -> bool:
-    return set(options) <= set(inspect.signature(_numeric(name)).parameters)
+    return set(options) <= set(inspect.signature(numeric_function(name)).parameters)
 
 
 def _difference_of(function: Callable[[Inputs], np.ndarray], variable: str, inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray | None:
@@ -317,7 +251,3 @@ def _step(x: np.ndarray) -> float | None:
     """A smaller step where an entry is so near 0 that the default would cross it or lose digits at a pole."""
     nearest = float(np.min(np.abs(x))) if x.size else 1.0
     return min(6e-3, 0.02 * nearest) if nearest < 0.3 else None
-
-
-def _sizes_text(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{k}={v}" for k, v in sizes.items()) or "scalar"

@@ -34,8 +34,10 @@ def differentiate(expression: sp.Expr, variable: sp.Expr) -> sp.Expr:
     """
     tensor = variable.tensor if isinstance(variable, Element) else variable
     if not isinstance(tensor, Tensor):
-        known = expression.free_symbols | sizes_in(expression)
-        return sp.S.Zero if variable not in known and not isinstance(variable, Size) else _unsupported(expression, variable)
+        if isinstance(variable, Size) and variable in sizes_in(expression):
+            # SymPy itself asks this when it looks for signs: an answer that says nothing, never 0
+            return sp.Derivative(expression, variable, evaluate=False)
+        return sp.S.Zero if variable not in expression.free_symbols else _unsupported(expression, variable)
     if tensor.domain.integer:
         raise UnsupportedError(f"cannot differentiate by {variable}: {tensor.name} holds integers ({tensor.domain.name})")
     current: sp.Expr = PartialDerivative(expression, variable)

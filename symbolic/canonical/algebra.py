@@ -318,6 +318,8 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
         return factors
     if min((item for item in p.terms.items() if item[0]), key=lambda item: (sorted(a.blind for a, _ in item[0]), [a.digest for a, _ in item[0]]))[1] < 0:
         q = negative(p)
+        if signs.is_nonnegative(ctx, q):
+            return equals_zero(ctx, q)
         return add(subtract(POLY_ONE, of_atom(ctx.atom("ge", q))), equals_zero(ctx, q))
     return of_atom(ctx.atom("ge", p))
 
@@ -342,7 +344,7 @@ def _sign_factors(ctx: Context, p: Poly) -> Poly | None:
     ((mono, c),) = p.terms.items()
     if len(mono) == 1 and mono[0][1] == 1 or len(mono) > 3 or any(isinstance(e, Fraction) for _, e in mono):
         return None
-    if any(signs.atom_sign(ctx, a) == "c" for a, _ in mono):
+    if p.complex:
         return None
     positive_part, negative_part = (POLY_ONE, ZERO) if c > 0 else (ZERO, POLY_ONE)
     for a, e in mono:

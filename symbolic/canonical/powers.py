@@ -58,7 +58,7 @@ def _power_of(ctx: Context, p: Poly, e: Exponent) -> Poly:
     result = _mono_power(ctx, content, c, e)
     known: list[tuple[Poly, int]] = []
     rest: list[tuple[Poly, int]] = []
-    for factor, multiplicity in factoring.factor(ctx, primitive):
+    for factor, multiplicity in [(primitive, 1)] if isinstance(e, Fraction) and primitive.complex else factoring.factor(ctx, primitive):
         if isinstance(e, int) or signs.is_positive(ctx, factor):
             known.append((factor, multiplicity))
         elif signs.is_positive(ctx, negative(factor)):
@@ -343,7 +343,8 @@ def _logarithm(ctx: Context, p: Poly) -> Poly:
             parts.append(scale(logarithm(ctx, absolute(ctx, of_atom(a))), fmpq(e.numerator)))
         else:
             kept.append((a, e))
-    for factor, multiplicity in (factoring.factor(ctx, primitive) if len(primitive.terms) > 1 else []):
+    several = len(primitive.terms) > 1
+    for factor, multiplicity in ([(primitive, 1)] if primitive.complex else factoring.factor(ctx, primitive)) if several else []:
         if signs.is_positive(ctx, factor):
             parts.append(scale(of_atom(ctx.atom("log", factor)), fmpq(multiplicity)))
         elif signs.is_positive(ctx, negative(factor)):

@@ -16,14 +16,12 @@ from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, merge, negative,
 
 def atom_sign(ctx: Context, a: Atom) -> str:
     """'+' positive, '-' negative, '0+' not negative, '!' not zero, 'c' complex, '?' unknown."""
+    if a.complex:
+        return "c"
     match a.kind:
-        case "I":
-            return "c"
         case "size" | "num" | "pi":
             return "+"
         case "exp":
-            if any(f.kind == "I" for f, _ in a.data[0]):
-                return "c"
             # a power with a symbolic exponent, e^(n log x), is positive only where x is
             return "+" if all(f.kind != "log" or is_positive(ctx, f.data[0]) for f, _ in a.data[0]) else "?"
         case "ix" | "eq" | "ge" | "argmax":

@@ -23,6 +23,7 @@ Mono: TypeAlias = "tuple[tuple[Atom, Exponent], ...]"
 
 # Kinds whose presence in a product can trigger a rewriting; products of other atoms only merge exponents.
 ACTIVE_KINDS = frozenset({"num", "I", "eq", "ge", "argmax", "base"})
+COMPLEX_KINDS = frozenset({"exp", "base", "sum", "prod", "log", "fn"})
 ONE: Mono = ()
 ZERO_Q, ONE_Q = fmpq(0), fmpq(1)
 
@@ -30,7 +31,7 @@ ZERO_Q, ONE_Q = fmpq(0), fmpq(1)
 class Atom:
     """An interned factor. `free` holds its free index atoms, `height` the highest bound level inside."""
 
-    __slots__ = ("kind", "data", "digest", "free", "height", "active", "_blind")
+    __slots__ = ("kind", "data", "digest", "free", "height", "active", "complex", "_blind")
 
     def __init__(self, kind: str, data: tuple[Any, ...]) -> None:
         self.kind = kind
@@ -38,6 +39,8 @@ class Atom:
         self.digest = blake2b(_bytes(kind) + b"(" + b",".join(map(_bytes, data)) + b")", digest_size=8).digest()
         self._blind: bytes | None = None
         self.active = kind in ACTIVE_KINDS
+        # Whether the atom alone may be a complex number; indicators, maxima and elements are real whatever is in them.
+        self.complex = kind == "I" or (kind in COMPLEX_KINDS and _has_complex(data))
         if kind == "ix":
             self.free: frozenset[Atom] = frozenset((self,))
             self.height = 0
@@ -129,6 +132,11 @@ class Poly:
         return self._height
 
     @property
+    def complex(self) -> bool:
+        """Whether complex atoms occur at the top level; the polynomial itself may still be real, as a cosine is."""
+        return any(a.complex for m in self.terms for a, _ in m)
+
+    @property
     def constant(self) -> fmpq | None:
         """The value of a polynomial without atoms, else None."""
         if not self.terms:
@@ -184,6 +192,14 @@ def _facts(part: Any) -> tuple[frozenset[Atom] | set[Atom], int]:
             height = max(height, h)
         return free, height
     return frozenset(), 0
+
+
+def _has_complex(part: Any) -> bool:
+    if isinstance(part, Atom):
+        return part.complex
+    if isinstance(part, Poly):
+        return any(a.complex for m in part.terms for a, _ in m)
+    return isinstance(part, tuple) and any(_has_complex(p) for p in part)
 
 
 def bound_atoms(atom: Atom) -> list[Atom]:

@@ -7,6 +7,7 @@ d = c mod D. Both are simplified here as far as the ranges of the indices allow,
 from __future__ import annotations
 
 from contextvars import ContextVar
+from itertools import combinations
 from typing import Any
 
 import sympy as sp
@@ -110,7 +111,8 @@ def quotient(value: Any, size: Any) -> sp.Expr:
     whole, rest = _divided(value, size)
     if certainly_nonnegative(rest) and certainly_less(rest, size):
         return whole
-    return whole + sp.floor(rest / size)
+    finer = _finer(rest, size)
+    return whole + (sp.floor(rest / size) if finer is None else quotient(finer[0], sp.cancel(size / finer[2])))
 
 
 def remainder(value: Any, size: Any) -> sp.Expr:
@@ -121,7 +123,20 @@ def remainder(value: Any, size: Any) -> sp.Expr:
     _, rest = _divided(value, size)
     if certainly_nonnegative(rest) and certainly_less(rest, size):
         return rest
-    return sp.Mod(rest, size)
+    finer = _finer(rest, size)
+    return sp.Mod(rest, size) if finer is None else sp.expand(finer[2] * remainder(finer[0], sp.cancel(size / finer[2])) + finer[1])
+
+
+def _finer(value: sp.Expr, size: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr] | None:
+    """value = u*f + v with a proper factor f of the size and 0 <= v < f: then value // (d*f) is u // d."""
+    factors = [f for f in sp.Mul.make_args(size) if f != 1]
+    for count in range(1, len(factors)):
+        for chosen in combinations(factors, count):
+            f = sp.Mul(*chosen)
+            u, v = _divided(value, f)
+            if u != 0 and certainly_nonnegative(v) and certainly_less(v, f):
+                return u, v, f
+    return None
 
 
 def _divided(value: sp.Expr, size: sp.Expr) -> tuple[sp.Expr, sp.Expr]:

@@ -65,6 +65,12 @@ class Index(sp.Symbol):
     def sort_key(self, order: str | None = None) -> tuple[object, ...]:
         return self.class_key(), (3, (str(self.level), f"{self.serial:012d}", self.name)), sp.S.One.sort_key(), sp.S.One
 
+    def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        """A size that is given a value is given it in the index as well."""
+        if old not in self.size.free_symbols:
+            return None
+        return Index(self.name, self.size.subs(old, new), self.serial, self.level)
+
     @property
     def is_bound(self) -> bool:
         """Whether this index belongs to a binder."""

@@ -83,6 +83,12 @@ class Tensor(sp.Symbol):
     def _latex(self, printer: Any) -> str:
         return _hook("latex")(self)
 
+    def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        """A size that is given a value is given it in the shape as well."""
+        if not any(old in n.free_symbols for n in self.shape):
+            return None
+        return Tensor(self.name, tuple(n.subs(old, new) for n in self.shape), self.domain)
+
     __iter__ = None  # `__getitem__` would make SymPy take a tensor for a sequence
 
     def __getitem__(self, indices: sp.Expr | tuple[sp.Expr, ...]) -> sp.Expr:
@@ -119,6 +125,13 @@ class DefinedTensor(Tensor):
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.name, sp.Tuple(*self.shape), self.domain.name, sp.Tuple(*self.parameters), self.body)
 
+    def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
+        if not isinstance(old, Size):
+            return None
+        fresh = tuple(p.fresh("i") for p in self.parameters)
+        body = self.at(*fresh)._subs(old, new)
+        return DefinedTensor(self.name, tuple(i._subs(old, new) for i in fresh), body, self.origin, self.domain)
+
     @property
     def free_symbols(self) -> set[sp.Basic]:
         return {self} | (self.body.free_symbols - set(self.parameters))
@@ -142,6 +155,12 @@ class IndexNode(sp.Expr):
         refuse_substitution(self, old, new)
         return None
 
+    def _eval_is_polynomial(self, symbols: Any) -> bool:
+        # A sum over K places depends on K though K is not among its args: SymPy must not take it for a constant in K.
+        return not self.free_symbols & set(symbols)
+
+    _eval_is_rational_function = _eval_is_polynomial
+
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         text = _hook("latex")(self)
         return rf"\left({text}\right)^{{{exp}}}" if exp is not None else text
@@ -159,10 +178,7 @@ class IndexNode(sp.Expr):
 
 
 def refuse_substitution(node: sp.Expr, old: sp.Expr, new: sp.Expr) -> None:
-    """What `subs` would do half or wrongly: give a size a value (arrays own their sizes), put an index out of its range."""
-    if isinstance(old, Size) and old in sizes_in(node):
-        raise UnsupportedError(f"the size {old} belongs to indices and arrays of the expression, which subs cannot change; "
-                               f"write at_sizes(expression, {old}={new})")
+    """Refuse to put an index out of its range."""
     if isinstance(old, Index) and new.is_Integer and old.size.is_Integer and not 0 <= new < old.size:
         raise IndexError_(f"the index {old.name} ranges over 0, ..., {old.size - 1}; {new} is not one of them")
 
@@ -233,6 +249,9 @@ def element(tensor: Tensor, *indices: Any) -> sp.Expr:
     return tensor if not tensor.shape and not given else Element(tensor, *given)
 
 
+_COUNTED = sp.Symbol("counted", positive=True)
+
+
 class Binder(IndexNode):
     """A node that binds one index: args are (body, index). Given a free index it closes over it."""
 
@@ -260,7 +279,10 @@ class Binder(IndexNode):
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
-        return (self.body.free_symbols - {self.bound}) | self.bound.size.free_symbols
+        found = (self.body.free_symbols - {self.bound}) | self.bound.size.free_symbols
+        # Σ_i 1 depends on K, but not through its args: with one symbol alone SymPy would look for its sign as a polynomial in K
+        # and find a constant. A second symbol keeps it from that.
+        return found if any(isinstance(s, Tensor) for s in found) else found | {_COUNTED}
 
     def opened(self, letter: str = "i") -> tuple[Index, sp.Expr]:
         """The body with a fresh free index in place of the bound one."""
@@ -279,7 +301,7 @@ class Binder(IndexNode):
         if old == self.bound:
             return self
         fresh, body = self.opened()
-        return type(self)(body._subs(old, new), fresh)
+        return type(self)(body._subs(old, new), fresh._subs(old, new))
 
 
 class IndexSum(Binder):
@@ -341,7 +363,7 @@ class ArgMaxIndicator(Binder):
         if old == self.bound:
             return self
         fresh, body = self.opened()
-        return ArgMaxIndicator(body._subs(old, new), fresh, self.value._subs(old, new))
+        return ArgMaxIndicator(body._subs(old, new), fresh._subs(old, new), self.value._subs(old, new))
 
 
 class Delta(IndexNode):

@@ -101,14 +101,24 @@ def added(value: Array, key: Any, increment: ArrayLike) -> Array:
     return _store(value, key, as_array(increment), accumulate=True)
 
 
-def increased(value: Array, key: Any, increment: ArrayLike) -> Array | None:
-    """The array after ``value[key] += increment`` where no place is named twice; None where one may be."""
+def increased(value: Array, key: Any, increment: ArrayLike) -> Array:
+    """The array after ``value[key] += increment``: of several mentions of a place only the last counts, as in NumPy."""
     plan = _plan(value, key)
     target, solution, left = _solved(plan)
+    term = target * replace(aligned(as_array(increment), plan.result), solution)
     if left:
-        return None
-    body = replace(aligned(as_array(increment), plan.result), solution)
-    return Array(value.indices, value.body + target * body)
+        term = _last_of(term, target, left)
+    return Array(value.indices, value.body + term)
+
+
+def _last_of(term: sp.Expr, target: sp.Expr, left: list[Index]) -> sp.Expr:
+    """The term for the last value of a letter at which the target is hit."""
+    if len(left) > 1:
+        raise UnsupportedError("a write through integer arrays with several axes may name one place more than once; write np.add.at to "
+                               "add up, or use one axis")
+    (b,) = left
+    later = b.fresh("m")
+    return IndexSum(term * IndexProduct(1 - Indicator(sp.Gt(later, b)) * replace(target, {b: later}), later), b)
 
 
 def _store(value: Array, key: Any, new: Array, accumulate: bool) -> Array:
@@ -125,14 +135,8 @@ def _store(value: Array, key: Any, new: Array, accumulate: bool) -> Array:
         return Array(value.indices, value.body + term)
     if not left:
         return Array(value.indices, target * body + (1 - target) * value.body)
-    if len(left) > 1:
-        raise UnsupportedError("a write through integer arrays with several axes may name one place more than once; write np.add.at to "
-                               "add up, or use one axis")
-    (b,) = left
-    later = b.fresh("m")
-    untouched = IndexProduct(1 - target, b)
-    last = IndexProduct(1 - Indicator(sp.Gt(later, b)) * replace(target, {b: later}), later)
-    return Array(value.indices, IndexSum(target * body * last, b) + untouched * value.body)
+    hit = _last_of(target * body, target, left)
+    return Array(value.indices, hit + IndexProduct(1 - target, left[0]) * value.body)
 
 
 def _solved(plan: _Plan) -> tuple[sp.Expr, dict[Any, sp.Expr], list[Index]]:

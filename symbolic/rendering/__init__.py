@@ -9,6 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from ..language import nodes as _nodes
+from .batches import Batched, batched_form
 from .derivation import derivation_latex, derivation_markdown, derivation_tex, derivation_text, repr_latex
 from .latex import write as _write_latex
 from .layout import layout
@@ -48,8 +49,10 @@ _nodes.HOOKS["latex"] = latex
 _nodes.HOOKS["text"] = text
 
 __all__ = [
+    "Batched",
     "Letters",
     "SourceError",
+    "batched_form",
     "derivation_from_json",
     "derivation_latex",
     "derivation_markdown",

@@ -14,26 +14,33 @@ from typing import Any
 import sympy as sp
 
 from ..language.indices import Index
+from ..language.sizes import same_size
 from .letters import Letters
 from .text import write as as_text
+from .vector_notation import notation, parts_of
 from .vectors import (
     Applied,
     Diagonal,
     Dot,
     Elementwise,
+    Holds,
     Identity,
+    Larger,
     Ones,
     Outer,
     Plus,
     Product,
     Quotient,
     Raised,
+    Repeated,
+    RowMean,
     Scalar,
     Scaled,
+    Softmax,
     Transpose,
     Vector,
     Whole,
-    notation,
+    transposed,
 )
 
 
@@ -48,7 +55,8 @@ def _rank(v: Vector) -> tuple[int, str]:
         Whole,
         Transpose,
         (Applied, Raised, Diagonal),
-        (Outer, Product, Dot, Quotient, Elementwise, Scaled),
+        (Outer, Product, Dot, Quotient, Elementwise, Scaled, Larger, Softmax, Holds),
+        Repeated,
         Plus,
     )
     return next((n for n, kinds in enumerate(order) if isinstance(v, kinds)), len(order)), as_text(
@@ -104,7 +112,7 @@ class Graph:
     def connect(self, a: Index, b: Index, matrix: Vector) -> None:
         """Enter a matrix with rows a and columns b."""
         if self.scope.index(a) > self.scope.index(b):
-            a, b, matrix = b, a, _transposed(matrix)
+            a, b, matrix = b, a, transposed(matrix)
         self.edges.setdefault((a, b), []).append(matrix)
 
     def _between(self, a: Index, b: Index) -> Vector:
@@ -112,7 +120,7 @@ class Graph:
         found = self.edges.pop((a, b), None)
         if found is not None:
             return _one_matrix(found)
-        return _transposed(_one_matrix(self.edges.pop((b, a))))
+        return transposed(_one_matrix(self.edges.pop((b, a))))
 
     def _neighbours(self, i: Index) -> list[Index]:
         return [j for j in self.scope if (i, j) in self.edges or (j, i) in self.edges]
@@ -148,12 +156,44 @@ class Graph:
             return vectors[0] or Ones(self.axes[0].size)
         (a, b), (left, right) = self.axes, vectors
         if not self.edges:
-            return Outer(left or Ones(a.size), right or Ones(b.size))
+            return _outer(left, right, a, b)
         matrix = self._between(a, b)
         if isinstance(matrix, Identity):
             kept = [v for v in vectors if v is not None]
             return Diagonal(times(kept)) if kept else matrix
-        return _chain([*([Diagonal(left)] if left else []), matrix, *([Diagonal(right)] if right else [])])
+        return _scaled_rows(left, matrix, right, a, b)
+
+
+def is_statistic(v: Vector) -> bool:
+    """Whether a vector is made of sums or means over the rows of a matrix."""
+    return any(isinstance(x, RowMean) or (isinstance(x, Product) and isinstance(x.factors[-1], Ones)) for x in parts_of(v))
+
+
+def _outer(left: Vector | None, right: Vector | None, a: Index, b: Index) -> Vector:
+    """u vᵀ; a vector with ones is repeated."""
+    if left is not None and right is None and (is_statistic(left) or not same_size(a.size, b.size)):
+        return Repeated(left, 1, b.size)
+    if right is not None and left is None and (is_statistic(right) or not same_size(a.size, b.size)):
+        return Repeated(right, 0, a.size)
+    return Outer(left or Ones(a.size), right or Ones(b.size))
+
+
+def _scaled_rows(left: Vector | None, matrix: Vector, right: Vector | None, a: Index, b: Index) -> Vector:
+    """A matrix with weights on its rows and columns: u ⊙ X where the reader knows which axis u has, else diag(u) X."""
+    beside: list[Vector] = []
+    chain = [matrix]
+    for weight, one in ((left, 1), (right, 0)):
+        if weight is None:
+            continue
+        clear = not same_size(a.size, b.size) and not isinstance(matrix, Product)
+        if is_statistic(weight) or (clear and (left is None or right is None)):
+            size = b.size if one else a.size
+            parts = (weight.above, weight.below) if isinstance(weight, Quotient) else (weight,)
+            spread = [Outer(Ones(a.size), Ones(b.size)) if isinstance(v, Ones) else Repeated(v, one, size) for v in parts]
+            beside.append(spread[0] if len(spread) == 1 else Quotient(*spread))
+        else:
+            chain = [Diagonal(weight), *chain] if one else [*chain, Diagonal(weight)]
+    return times([_chain(chain), *beside]) if beside else _chain(chain)
 
 
 def _one_matrix(found: list[Vector]) -> Vector:
@@ -163,25 +203,6 @@ def _one_matrix(found: list[Vector]) -> Vector:
             return found[0]
         raise Unsayable("the diagonal of a matrix")
     return times(found) if len(found) > 1 else found[0]
-
-
-def _transposed(matrix: Vector) -> Vector:
-    match matrix:
-        case Identity() | Diagonal():
-            return matrix
-        case Transpose(matrix=inner):
-            return inner
-        case Outer(left=left, right=right):
-            return Outer(right, left)
-        case Product(factors=factors):
-            return Product(tuple(_transposed(f) for f in reversed(factors)))
-        case Elementwise(factors=factors):
-            return times([_transposed(f) for f in factors])
-        case Applied(function=function, argument=argument):
-            return Applied(function, _transposed(argument))
-        case Raised(base=base, exponent=exponent):
-            return Raised(_transposed(base), exponent)
-    return Transpose(matrix)
 
 
 def _chain(factors: Sequence[Vector]) -> Vector:

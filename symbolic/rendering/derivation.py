@@ -12,27 +12,41 @@ from collections.abc import Sequence
 
 from ..derivations.model import Derivation, Detail
 from .document import PHASE_WORDS, Document, Line, document
-from .latex import SIGNS as LATEX_SIGNS
 from .latex import write as write_latex
 from .lines import broken
-from .prose import breakable, escaped, sentences, space
+from .pieces import (
+    LATEX_WIDTH,
+    TEXT_WIDTH,
+    aligned,
+    assumptions,
+    block,
+    declared_latex,
+    declared_text,
+    hypothesis_rows,
+    hypothesis_text,
+    latex_lines,
+    reason_markdown,
+    reason_text,
+)
+from .prose import breakable, escaped, sentences
+from .system_forms import system_latex, system_markdown, system_tex_body, system_text
 from .text import write as write_text
 from .tree import Node, Relation
 
-_TEXT_WIDTH = 92
-_LATEX_WIDTH = 62
 _LONGEST_LEFT = 22
 
 
 # ---------------------------------------------------------------------- text
 def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
     """A derivation as plain text, each line with its rules and reason."""
+    if d.parts:
+        return system_text(d, detail)
     shown = document(d, detail)
     out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
     rows = [
-        ("given", _declared_text(shown)),
+        ("given", declared_text(shown)),
         *(("where", write_text(r)) for r in shown.definitions),
-        *(("assuming", _hypothesis_text(*h)) for h in shown.hypotheses),
+        *(("assuming", hypothesis_text(*h)) for h in shown.hypotheses),
     ]
     previous = ""
     for label, content in rows:
@@ -41,40 +55,19 @@ def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
             previous = label
     out += ["", "  " + write_text(shown.left)]
     for line in shown.lines:
-        first, *rest = broken(line.node, _TEXT_WIDTH, write_text, "(", ")")
+        first, *rest = broken(line.node, TEXT_WIDTH, write_text, "(", ")")
         out += [f"    = {first}", *(f"        {r}" for r in rest)]
-        reason = _reason(line, detail, str)
-        if reason:
-            out += [f"          {r}" for r in textwrap.wrap(reason, _TEXT_WIDTH, break_long_words=False)]
+        why = reason_text(line, detail)
+        if why:
+            out += [f"          {r}" for r in textwrap.wrap(why, TEXT_WIDTH, break_long_words=False)]
     if shown.vector is not None:
-        out += ["", "  In vector form:", "  " + _vector(shown.vector, write_text)]
+        out += ["", "  In vector form:", "  " + _vector(shown.vector, write_text) + _each_text(shown)]
     out += [""] if shown.notes or shown.uses or shown.source else []
     rows = [*(("note", n) for n in shown.notes), ("uses", ", ".join(shown.uses)), ("source", shown.source)]
     for label, content in rows:
         if content:
-            out += textwrap.wrap(f"{label}: {content}", _TEXT_WIDTH + 8, initial_indent="  ", subsequent_indent="    ")
+            out += textwrap.wrap(f"{label}: {content}", TEXT_WIDTH + 8, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(out) + "\n"
-
-
-def _declared_text(shown: Document) -> str:
-    parts = []
-    for name, sizes, entries in shown.declared:
-        shape = " × ".join(write_text(n) for n in sizes)
-        power = "" if not sizes else f"^{shape}" if len(shape) == 1 else f"^({shape})"
-        where, _, words = space(entries)
-        parts.append(f"{write_text(name)} ∈ {where}{power}" + (f" [{words}]" if words else ""))
-    return ", ".join(parts)
-
-
-def _hypothesis_text(relation: Node, letters: Sequence[Node]) -> str:
-    return write_text(relation) + (f"   for all {', '.join(write_text(x) for x in letters)}" if letters else "")
-
-
-def _reason(line: Line, detail: Detail, rule: type[str] | None = str) -> str:
-    if detail == "brief" or not (line.rules or line.reasons):
-        return ""
-    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
-    return f"[{', '.join(line.rules)}] {why}".strip() if line.rules else why
 
 
 def _vector(vector: tuple[Node | None, Node], write: object) -> str:
@@ -82,20 +75,25 @@ def _vector(vector: tuple[Node | None, Node], write: object) -> str:
     return write(right if left is None else Relation(left, "=", right))  # type: ignore[operator]
 
 
+def _each_text(shown: Document) -> str:
+    return f"   (for each {', '.join(map(write_text, shown.for_each))})" if shown.for_each else ""
+
+
+def _each_latex(shown: Document) -> str:
+    letters = ", ".join(map(write_latex, shown.for_each))
+    return rf" \quad \text{{for each }} {letters}" if shown.for_each else ""
+
+
 # ---------------------------------------------------------------------- LaTeX
-def _latex_lines(node: Node) -> list[str]:
-    return broken(node, _LATEX_WIDTH, write_latex, r"\Bigl(", r"\Bigr)")
-
-
 def _chain_rows(shown: Document) -> list[tuple[list[str], Line | None]]:
     """The rows of the chain, each as its aligned lines and the step it shows; a long left side has a row of its own."""
     rows: list[tuple[list[str], Line | None]] = []
     left = write_latex(shown.left)
     if len(write_text(shown.left)) > _LONGEST_LEFT:
-        rows.append(([r"&\phantom{{}={}} " + part for part in _latex_lines(shown.left)], None))
+        rows.append(([r"&\phantom{{}={}} " + part for part in latex_lines(shown.left)], None))
         left = ""
     for line in shown.lines:
-        first, *rest = _latex_lines(line.node)
+        first, *rest = latex_lines(line.node)
         rows.append(([f"{left} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)], line))
         left = ""
     return rows
@@ -105,31 +103,17 @@ def _definition_rows(shown: Document) -> list[str]:
     rows = []
     for definition in shown.definitions:
         assert isinstance(definition, Relation)
-        first, *rest = _latex_lines(definition.right)
+        first, *rest = latex_lines(definition.right)
         rows += [f"{write_latex(definition.left)} &:= {first}", *(rf"&\qquad {r}" for r in rest)]
     return rows
 
 
-def _hypothesis_rows(shown: Document) -> list[str]:
-    """Each hypothesis with an alignment mark at its sign."""
-    rows = []
-    for relation, letters in shown.hypotheses:
-        assert isinstance(relation, Relation)
-        row = f"{write_latex(relation.left)} &{LATEX_SIGNS[relation.sign]} {write_latex(relation.right)}"
-        rows.append(
-            row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else "")
-        )
-    return rows
-
-
-def _assumptions(shown: Document) -> str:
-    return ", ".join(f"${row.replace('&', '')}$" for row in _hypothesis_rows(shown))
-
-
 def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
     r"""A derivation as one `aligned` block (without dollar signs): definitions, the chain with reasons, vector form."""
+    if d.parts:
+        return system_latex(d, detail)
     shown = document(d, detail)
-    rows = [*_definition_rows(shown), *_hypothesis_rows(shown)]
+    rows = [*_definition_rows(shown), *hypothesis_rows(shown)]
     if rows:
         rows[-1] += r" \\[1ex]"
         rows[:-1] = [r + r" \\" for r in rows[:-1]]
@@ -154,7 +138,7 @@ def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
     if shown.vector is not None:
         rows[-1] += r" \\[1ex]"
         left, right = shown.vector
-        rows.append((f"{write_latex(left)} &= " if left is not None else "&") + " ".join(_latex_lines(right)))
+        rows.append((f"{write_latex(left)} &= " if left is not None else "&") + " ".join(latex_lines(right)) + _each_latex(shown))
     return "\\begin{aligned}\n" + "\n".join(rows) + "\n\\end{aligned}"
 
 
@@ -166,63 +150,37 @@ def repr_latex(d: Derivation, detail: Detail = "normal") -> str:
 # ---------------------------------------------------------------------- Markdown
 def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) -> str:
     """A derivation as Markdown with `$$` mathematics; `level` is that of its heading."""
+    if d.parts:
+        return system_markdown(d, detail, level)
     shown = document(d, detail)
     out = [f"{'#' * level} {shown.title}", ""]
     if shown.title != shown.name:
         out += [f"`{shown.name}`", ""]
     if shown.declared:
-        out += [f"Given {_declared_latex(shown)}.", ""]
+        out += [f"Given {declared_latex(shown)}.", ""]
     if shown.definitions:
-        out += [*_aligned(_definition_rows(shown)), ""]
+        out += [*aligned(_definition_rows(shown)), ""]
     if shown.hypotheses:
-        out += [f"Assume {_assumptions(shown)}.", ""]
+        out += [f"Assume {assumptions(shown)}.", ""]
     left = write_latex(shown.left)
     for number, line in enumerate(shown.lines, 1):
-        reason = _reason_markdown(line, detail)
+        reason = reason_markdown(line, detail)
         if reason:
             out += [f"{number}. {reason}", ""]
-        lines = _latex_lines(line.node)
-        if number == 1 and len(write_text(shown.left)) + len(write_text(line.node)) <= _LATEX_WIDTH + _LONGEST_LEFT:
-            out += [*_aligned([f"{left} &= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
+        lines = latex_lines(line.node)
+        if number == 1 and len(write_text(shown.left)) + len(write_text(line.node)) <= LATEX_WIDTH + _LONGEST_LEFT:
+            out += [*aligned([f"{left} &= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
         else:
-            opening = [r"&\phantom{{}={}} " + x for x in _latex_lines(shown.left)] if number == 1 else []
-            out += [*_aligned([*opening, f"&= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
+            opening = [r"&\phantom{{}={}} " + x for x in latex_lines(shown.left)] if number == 1 else []
+            out += [*aligned([*opening, f"&= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
     if shown.vector is not None:
-        out += ["In vector form:", "", *_block(_vector(shown.vector, write_latex)), ""]
+        out += ["In vector form:", "", *block(_vector(shown.vector, write_latex) + _each_latex(shown)), ""]
     out += [f"- {n}" for n in shown.notes]
     if shown.uses:
         out.append("- Uses " + ", ".join(f"`{u}`" for u in shown.uses) + ".")
     if shown.source:
         out.append(f"- Source: {shown.source}")
     return "\n".join(out).rstrip() + "\n"
-
-
-def _reason_markdown(line: Line, detail: Detail) -> str:
-    if detail == "brief" or not (line.rules or line.reasons):
-        return ""
-    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
-    return why + (f" ({', '.join(f'`{r}`' for r in line.rules)})" if line.rules else "")
-
-
-def _block(latex: str) -> list[str]:
-    return ["$$", latex, "$$"]
-
-
-def _aligned(rows: list[str]) -> list[str]:
-    return _block(
-        rows[0].replace("&", "", 1)
-        if len(rows) == 1
-        else "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-    )
-
-
-def _declared_latex(shown: Document) -> str:
-    parts = []
-    for name, sizes, entries in shown.declared:
-        power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
-        _, where, words = space(entries)
-        parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))
-    return ", ".join(parts)
 
 
 # ---------------------------------------------------------------------- a standalone file
@@ -238,16 +196,18 @@ PREAMBLE = r"""\documentclass{article}
 
 def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     """A derivation for a LaTeX document with amsmath: a section with a sentence before each line."""
+    if d.parts:
+        return system_tex_body(d, detail)
     shown = document(d, detail)
     out = [rf"\section*{{{escaped(shown.title)}}}"]
     if shown.title != shown.name:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     if shown.declared:
-        out.append(f"\nGiven {_declared_latex(shown)}.")
+        out.append(f"\nGiven {declared_latex(shown)}.")
     if shown.definitions:
         out.append("\\begin{align*}\n" + " \\\\\n".join(_definition_rows(shown)) + "\n\\end{align*}")
     if shown.hypotheses:
-        out.append(f"Assume {_assumptions(shown)}.\n")
+        out.append(f"Assume {assumptions(shown)}.\n")
     chain: list[str] = []
     for lines, line in _chain_rows(shown):
         if line is not None and chain and detail != "brief" and (line.rules or line.reasons):
@@ -266,7 +226,7 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
         )
     out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")
     if shown.vector is not None:
-        out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)} \]"]
+        out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)}{_each_latex(shown)} \]"]
     out += [f"\n{escaped(n)}" for n in shown.notes]
     if shown.uses:
         out.append("\nUses " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in shown.uses) + ".")

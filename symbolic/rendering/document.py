@@ -15,14 +15,14 @@ import sympy as sp
 from ..derivations.model import Derivation, Detail, Step
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
-from ..language.nodes import Element, PartialDerivative, Tensor, free_indices
+from ..language.nodes import Element, PartialDerivative, free_indices
+from .batches import batched_form
 from .layout import layout
 from .letters import Letters
 from .names import Name, written
 from .text import write as as_text
 from .tree import Fraction, Node, Partial, Relation, Subscripted
-from .vector_form import vector_form
-from .vectors import notation
+from .vector_notation import notation, repetition_note
 
 PHASE_WORDS = {
     "state": "Statement",
@@ -65,6 +65,7 @@ class Document:
     notes: tuple[str, ...]
     uses: tuple[str, ...]
     source: str
+    for_each: tuple[Node, ...] = ()  # the letters for each of which the vector form holds
 
 
 def document(d: Derivation, detail: Detail = "normal") -> Document:
@@ -79,7 +80,7 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
     beside += [x for h in d.hypotheses for x in (h.left, h.right)]
     letters = Letters(chain, d.indices, beside)
     left = layout(d.left, letters)
-    lines = _lines(d, detail, letters)
+    lines = chain_lines(d, detail, letters)
     name = _scalar_name(d.left, letters)
     named: list[Node] = []
     if name is not None and isinstance(left, Partial):
@@ -94,26 +95,33 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
         inner = letters.local(fresh)
         head = Subscripted(letters.name(t), tuple(layout(i, inner) for i in fresh)) if fresh else letters.name(t)
         definitions.append(Relation(head, ":=", layout(t.at(*fresh), inner)))
+    found = batched_form(d.right, d.indices) if d.indices else None
     return Document(
         name=d.name,
         title=d.title or d.name.replace("_", " "),
-        declared=tuple((letters.name(t), tuple(layout(n, letters) for n in t.shape), _domain(t)) for t in d.tensors),
+        declared=declared_arrays(d, letters),
         definitions=(*definitions, *named),
-        hypotheses=tuple(_hypothesis(h, letters) for h in d.hypotheses),
+        hypotheses=tuple(hypothesis_notation(h, letters) for h in d.hypotheses),
         left=left,
         lines=tuple(lines),
-        vector=_vector(d, name, letters),
-        notes=d.notes,
+        vector=None if found is None else (_vector_left(d.left, d.indices, name, letters), notation(found.form, letters)),
+        notes=(*d.notes, *(repetition_note([found.form]) if found else ())),
         uses=d.uses,
         source=d.source,
+        for_each=tuple(letters.letter(i) for i in found.for_each) if found else (),
     )
 
 
-def _domain(t: Tensor) -> str:
-    return "" if t.domain.name == "real" else t.domain.name
+def declared_arrays(d: Derivation, letters: Letters) -> tuple[tuple[Node, tuple[Node, ...], str], ...]:
+    """Each declared array with its sizes and the name of its domain ("" for real)."""
+    return tuple(
+        (letters.name(t), tuple(layout(n, letters) for n in t.shape), "" if t.domain.name == "real" else t.domain.name)
+        for t in d.tensors
+    )
 
 
-def _hypothesis(h: Hypothesis, letters: Letters) -> tuple[Node, tuple[Node, ...]]:
+def hypothesis_notation(h: Hypothesis, letters: Letters) -> tuple[Node, tuple[Node, ...]]:
+    """A hypothesis, and the letters for which it holds."""
     inner = letters.local(h.indices)
     sign = {"==": "="}.get(h.relation, h.relation)
     return (Relation(layout(h.left, inner), sign, layout(h.right, inner)), tuple(inner.letter(i) for i in h.indices))
@@ -146,7 +154,8 @@ def merged(steps: Sequence[Step]) -> list[Step]:
     return result
 
 
-def _lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
+def chain_lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
+    """The lines after the left side, by level of detail."""
     if detail == "brief":
         return [Line(layout(d.right, letters))]
     steps = merged(d.steps) if detail == "normal" else list(d.steps)
@@ -168,13 +177,6 @@ def _lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
 
 
 # ---------------------------------------------------------------------- the vector form
-def _vector(d: Derivation, name: Name | None, letters: Letters) -> tuple[Node | None, Node] | None:
-    form = vector_form(d.right, d.indices)
-    if form is None or form.ndim != len(d.indices) or not d.indices:
-        return None
-    return _vector_left(d.left, d.indices, name, letters), notation(form, letters)
-
-
 def _vector_left(left: sp.Expr, indices: tuple[Index, ...], name: Name | None, letters: Letters) -> Node | None:
     if isinstance(left, PartialDerivative):
         inner, by = left.expression, left.variable
@@ -196,8 +198,8 @@ def _vector_left(left: sp.Expr, indices: tuple[Index, ...], name: Name | None, l
         if isinstance(inner, Element) and (*inner.indices, *by.indices) == indices:
             return Fraction(_prefixed("∂", r"\partial ", letters.name(inner.tensor)), _prefixed("∂", r"\partial ", z))
         return None
-    form = vector_form(left, indices)
-    return notation(form, letters) if form is not None and form.ndim == len(indices) else None
+    found = batched_form(left, indices)
+    return notation(found.form, letters) if found else None
 
 
 def _gradient(scalar: Name, z: Name, order: int = 1) -> Name:

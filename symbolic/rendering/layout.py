@@ -27,6 +27,7 @@ from ..language.nodes import (
 )
 from ..language.operations import operation_of
 from ..language.sizes import Size
+from .clipping import Clipped, clipped_factors, clipped_terms
 from .letters import Letters
 from .names import TRAILING, Name, written
 from .numerals import is_decimal, numeral
@@ -59,7 +60,7 @@ _BARE = frozenset({"log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan",
 # The integer power of these is written at the name, sin²(x); log² is not, it is read in two ways.
 _RAISED = frozenset({"sin", "cos", "tan", "sinh", "cosh", "tanh"})
 _TEXT_NAMES = {"sigmoid": "σ", "log_sigmoid": "log σ", "gammaln": "log Γ"}
-_SIGNS = {sp.Eq: "=", sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">="}
+SIGNS = {sp.Eq: "=", sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">="}
 _BINDERS = {IndexSum: "sum", IndexProduct: "prod", IndexMax: "max"}
 _FENCES = {sp.Abs: "abs", sp.floor: "floor", sp.ceiling: "ceiling"}
 
@@ -88,6 +89,8 @@ class _Layout:
             return self._constant(e)
         if isinstance(e, Element):
             return Subscripted(self.letters.name(e.tensor), tuple(self.node(i, scope) for i in e.indices))
+        if isinstance(e, Clipped):
+            return Call(Name(rf"\\{e.which}", e.which), tuple(self.node(a, scope) for a in e.args))
         if isinstance(e, sp.Add):
             return self._sum(e.args, scope)
         if isinstance(e, (sp.Mul, sp.Pow)):
@@ -109,8 +112,8 @@ class _Layout:
             return Partial(self.node(inner, scope), tuple(self.node(x, scope) for x in variables))
         if isinstance(e, (sp.Function, sp.Max, sp.Min)) and not isinstance(e, sp.Piecewise):
             return self._call(e, scope)
-        if isinstance(e, sp.core.relational.Relational) and type(e) in _SIGNS:
-            return Relation(self.node(e.lhs, scope), _SIGNS[type(e)], self.node(e.rhs, scope))
+        if isinstance(e, sp.core.relational.Relational) and type(e) in SIGNS:
+            return Relation(self.node(e.lhs, scope), SIGNS[type(e)], self.node(e.rhs, scope))
         if isinstance(e, (And, Or)):
             parts = sorted((self.node(a, scope) for a in e.args), key=as_text)
             return Logic("and" if isinstance(e, And) else "or", tuple(parts))
@@ -150,7 +153,9 @@ class _Layout:
 
     # ------------------------------------------------------------------ sums
     def _sum(self, args: Iterable[sp.Expr], scope: dict[Index, str]) -> Node:
-        args = list(args)
+        args = clipped_terms(args)
+        if len(args) == 1:
+            return self.node(args[0], scope)
         arithmetic = all(isinstance(s, (Index, Size)) for a in args for s in a.free_symbols)
         rows = []
         for a in args:
@@ -170,7 +175,7 @@ class _Layout:
     # ------------------------------------------------------------------ products
     def _product(self, e: sp.Expr, scope: dict[Index, str]) -> Node:
         sign, above, below, coefficient = False, [], [], sp.S.One
-        for factor in e.args if isinstance(e, sp.Mul) else (e,):
+        for factor in clipped_factors(e.args) if isinstance(e, sp.Mul) else (e,):
             if factor.is_Rational and isinstance(factor, sp.Number):
                 if coefficient != 1 or (len(e.args) > 1 and factor.is_negative and factor is not e.args[0]):
                     above.append(self.node(factor, scope))  # written apart on purpose, as in 2 * (-4)

@@ -15,12 +15,12 @@ import sympy as sp
 
 from ..language.indices import Index
 from ..language.nodes import Binder, Tensor, free_indices
-from .names import Name, verbatim, written
+from .names import Name, differential, verbatim, written
 
 _BOUND = "jklmniabcqrstuvw"
 _PARAMETERS = "ijklmnabcqrstuvw"
 # The letters that the field uses for an index over these sizes.
-_BY_SIZE = {"N": "n", "B": "b"}
+_BY_SIZE = {"N": "n", "B": "b", "T": "t", "H": "h"}
 
 
 class Letters:
@@ -52,6 +52,12 @@ class Letters:
             name = verbatim(symbol.name)
         self._symbols[symbol] = name
         return name
+
+    def adjoints(self, names: Iterable[str]) -> None:
+        """Write these adjoints, dX for an array X, as a d before the array's own name, whoever is called so."""
+        for symbol in self._symbols:
+            if symbol.name in names:
+                self._symbols[symbol] = differential(symbol.name[1:])
 
     def name(self, symbol: sp.Symbol) -> Name:
         """The writing of an array's, a size's or another symbol's name."""

@@ -217,17 +217,33 @@ def _tables(writer: _Writer) -> dict[str, Any]:
 
 
 def derivation_to_json(d: Derivation) -> str:
-    """A derivation as JSON text: the statement, every step with its rule, definitions and hypotheses."""
-    expressions = [
+    """A derivation as JSON text: the statement, every step with its rule, definitions, hypotheses and parts.
+
+    The tables of indices and arrays are one for the whole file, whose parts refer to them too.
+    """
+    every = [d, *_all_parts(d)]
+    expressions = [x for p in every for x in _expressions(p)]
+    writer = _Writer(expressions, [*(i for p in every for i in (*p.indices, *(i for h in p.hypotheses for i in h.indices)))])
+    body = {"format": FORMAT} | _written(d, writer)
+    return json.dumps(_tables(writer) | body, ensure_ascii=False, indent=1)
+
+
+def _all_parts(d: Derivation) -> list[Derivation]:
+    return [x for p in d.parts for x in (p, *_all_parts(p))]
+
+
+def _expressions(d: Derivation) -> list[sp.Basic]:
+    return [
         d.left,
         d.right,
         *(x for s in d.steps for x in (s.before, s.after)),
         *([d.variable] if d.variable else []),
+        *(x for h in d.hypotheses for x in (h.left, h.right)),
     ]
-    expressions += [x for h in d.hypotheses for x in (h.left, h.right)]
-    writer = _Writer(expressions, [*d.indices, *(i for h in d.hypotheses for i in h.indices)])
-    body = {
-        "format": FORMAT,
+
+
+def _written(d: Derivation, writer: _Writer) -> dict[str, Any]:
+    data: dict[str, Any] = {
         "name": d.name,
         "title": d.title,
         "source": d.source,
@@ -260,7 +276,11 @@ def derivation_to_json(d: Derivation) -> str:
         "uses": list(d.uses),
         "notes": list(d.notes),
     }
-    return json.dumps(_tables(writer) | body, ensure_ascii=False, indent=1)
+    if d.parts:
+        data["parts"] = [_written(p, writer) for p in d.parts]
+    if d.adjoint is not None:
+        data["adjoint"] = writer.tensor(d.adjoint)
+    return data
 
 
 def derivation_from_json(text: str | dict[str, Any], indices: Sequence[Index] | None = None) -> Derivation:
@@ -272,27 +292,41 @@ def derivation_from_json(text: str | dict[str, Any], indices: Sequence[Index] | 
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FormulaError(f"not a derivation file: the key 'format' must be {FORMAT!r}")
     try:
-        read = _Reader(data, indices)
-        return Derivation(
-            name=data["name"],
-            left=read(data["left"]),
-            right=read(data["right"]),
-            indices=tuple(map(read, data["free"])),
-            steps=tuple(
-                Step(read(s["before"]), read(s["after"]), s["rule"], s["why"], s["phase"], tuple(s["rules"]))
-                for s in data["steps"]
-            ),
-            definitions=tuple(read.tensors[n] for n in data["definitions"]),
-            hypotheses=tuple(
-                Hypothesis(h["relation"], read(h["left"]), read(h["right"]), tuple(map(read, h["indices"])))
-                for h in data["hypotheses"]
-            ),
-            tensors=tuple(read.tensors[n] for n in data["declared"]),
-            variable=None if data["variable"] is None else read(data["variable"]),
-            title=data["title"],
-            source=data["source"],
-            uses=tuple(data["uses"]),
-            notes=tuple(data["notes"]),
-        )
+        return _derivation(data, _Reader(data, indices))
     except KeyError as error:
         raise FormulaError(f"the derivation file lacks the key {error}") from None
+
+
+def _derivation(data: dict[str, Any], read: _Reader) -> Derivation:
+    adjoint = None if data.get("adjoint") is None else read.tensors[data["adjoint"]]
+    if adjoint is not None and not isinstance(adjoint, DefinedTensor):
+        raise FormulaError(f"the adjoint {adjoint.name} of the part {data['name']!r} has no definition in the file")
+    return Derivation(
+        name=data["name"],
+        left=read(data["left"]),
+        right=read(data["right"]),
+        indices=tuple(map(read, data["free"])),
+        steps=tuple(
+            Step(read(s["before"]), read(s["after"]), s["rule"], s["why"], s["phase"], tuple(s["rules"]))
+            for s in data["steps"]
+        ),
+        definitions=tuple(_defined(read.tensors[n]) for n in data["definitions"]),
+        hypotheses=tuple(
+            Hypothesis(h["relation"], read(h["left"]), read(h["right"]), tuple(map(read, h["indices"])))
+            for h in data["hypotheses"]
+        ),
+        tensors=tuple(read.tensors[n] for n in data["declared"]),
+        variable=None if data["variable"] is None else read(data["variable"]),
+        title=data["title"],
+        source=data["source"],
+        uses=tuple(data["uses"]),
+        notes=tuple(data["notes"]),
+        parts=tuple(_derivation(p, read) for p in data.get("parts", ())),
+        adjoint=adjoint,
+    )
+
+
+def _defined(t: Tensor) -> DefinedTensor:
+    if not isinstance(t, DefinedTensor):
+        raise FormulaError(f"{t.name} stands among the definitions of the file and has none")
+    return t

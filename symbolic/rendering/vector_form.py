@@ -15,26 +15,34 @@ from collections.abc import Sequence
 import sympy as sp
 
 from ..language.indices import Index
-from ..language.nodes import Binder, Delta, Element, IndexMax, IndexSum, PartialDerivative, free_indices
-from .contraction import Graph, Unsayable, times
+from ..language.nodes import Binder, Delta, Element, IndexMax, IndexSum, Indicator, PartialDerivative, free_indices
+from .averages import with_means
+from .clipping import Clipped, clipped_factors, clipped_terms
+from .contraction import Graph, Unsayable, is_statistic, times
+from .layout import SIGNS
 from .letters import Letters
 from .tree import Node
+from .vector_notation import notation
 from .vectors import (
     Applied,
     Diagonal,
+    Holds,
     Identity,
+    Inner,
+    Larger,
     Largest,
     Ones,
     Outer,
     Plus,
     Quotient,
     Raised,
+    Repeated,
     Scalar,
     Scaled,
+    Softmax,
     Transpose,
     Vector,
     Whole,
-    notation,
 )
 
 
@@ -49,7 +57,7 @@ def vector_form(expression: sp.Expr, indices: Sequence[Index] = ()) -> Vector | 
     'p − y'
     """
     try:
-        return _read(expression, tuple(indices))
+        return read(expression, tuple(indices))
     except Unsayable:
         return None
 
@@ -79,14 +87,18 @@ def _indices_of(e: sp.Basic, among: Sequence[Index]) -> tuple[Index, ...]:
     return tuple(i for i in among if i in found)
 
 
-def _read(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
-    """The array over `axes`; what lacks an axis is repeated along it."""
+def read(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
+    """The array over `axes`; what lacks an axis is repeated along it. Raises `Unsayable` where there is no notation."""
     if not axes and not _has_binder(e):
         return Scalar(e)
+    if not axes and isinstance(e, IndexSum) and isinstance(e.body, IndexSum):
+        inner = _inner_product(e)
+        if inner is not None:
+            return inner
     if isinstance(e, sp.Add):
         return _plus(e, axes)
     if e.could_extract_minus_sign() and isinstance(e, sp.Mul):
-        return Plus(((True, _read(-e, axes)),))
+        return Plus(((True, read(-e, axes)),))
     if len(axes) > 2:
         return _elementwise(e, axes)
     return _product(e, axes)
@@ -97,37 +109,80 @@ def _has_binder(e: sp.Basic) -> bool:
 
 
 def _plus(e: sp.Add, axes: tuple[Index, ...]) -> Vector:
-    signs = [bool(a.could_extract_minus_sign()) for a in e.args]
-    return _ordered_plus([(s, _read(-a if s else a, axes)) for s, a in zip(signs, e.args, strict=True)])
+    args = clipped_terms(e.args)
+    if len(args) == 1:
+        return _factor(args[0], axes)
+    signs = [bool(a.could_extract_minus_sign()) for a in args]
+    return ordered_plus([(s, read(-a if s else a, axes)) for s, a in zip(signs, args, strict=True)])
 
 
-def _ordered_plus(terms: Sequence[tuple[bool, Vector]]) -> Vector:
+def ordered_plus(terms: Sequence[tuple[bool, Vector]]) -> Vector:
     """Positive terms first; what is repeated with ones after what is not."""
     return Plus(
         tuple(
             sorted(
                 terms,
-                key=lambda t: (t[0], _is_repeated(t[1]), not isinstance(t[1], (Diagonal, Identity)), vector_text(t[1])),
+                key=lambda t: (t[0], _is_repeated(t[1]), not isinstance(t[1], (Diagonal, Identity)), *_by_length(t[1])),
             )
         )
     )
 
 
+def _by_length(v: Vector) -> tuple[int, str]:
+    text = vector_text(v)
+    return len(text), text
+
+
 def _is_repeated(v: Vector) -> bool:
+    if isinstance(v, Repeated):
+        return not is_statistic(v.vector)
     if isinstance(v, Scaled):
-        return _is_repeated(v.array)
+        return isinstance(v.array, Ones) or _is_repeated(v.array)
     return isinstance(v, Outer) and (isinstance(v.left, Ones) or isinstance(v.right, Ones))
 
 
 def _elementwise(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     """Arrays of three and more axes: only what is elementwise throughout."""
     factors, scalars = [], []
-    for f in sp.Mul.make_args(e):
+    for f in clipped_factors(sp.Mul.make_args(e)):
         if not _indices_of(f, axes):
-            scalars.append(_read(f, ()))
+            scalars.append(read(f, ()))
         else:
             factors.append(_factor(f, axes))
     return _with_scalars(scalars, times(factors)) if factors else _fail("nothing has all axes")
+
+
+def _inner_product(e: sp.Expr) -> Vector | None:
+    """Σ A_ij B_ij as ⟨A, B⟩, of any number of axes; None where a factor does not have all axes."""
+    bound: list[Index] = []
+    while isinstance(e, IndexSum):
+        fresh, e = e.opened("j")
+        bound.append(fresh)
+    try:
+        if isinstance(e, sp.Pow) and e.exp == 2:
+            squared = _factor(e.base, tuple(bound))
+            return Inner(squared, squared)
+        given = sp.Mul.make_args(e)
+        scalars = [f for f in given if not _indices_of(f, bound)]
+        factors = [_factor(f, tuple(bound)) for f in given if f not in scalars]
+    except Unsayable:
+        return None
+    if len(factors) < 2:
+        return None
+    first, *rest = sorted(factors, key=_by_length)
+    return _with_scalars([_scalar(f) for f in scalars], Inner(first, times(rest)))
+
+
+def softmax_form(e: sp.Expr, axes: Sequence[Index]) -> Vector | None:
+    """The softmax of a vector or of the rows of a matrix, if e = exp(a)/Σ exp(a) over the last axis is written out."""
+    powers = [f for f in sp.Mul.make_args(e) if isinstance(f, sp.exp)]
+    totals = [1 / f for f in sp.Mul.make_args(e) if isinstance(f, sp.Pow) and f.exp == -1]
+    if not axes or len(powers) != 1 or len(totals) != 1 or e != powers[0] / totals[0] or type(totals[0]) is not IndexSum:
+        return None
+    if totals[0] != IndexSum(powers[0], axes[-1]):
+        return None
+    argument = vector_form(powers[0].args[0], axes)
+    return Softmax(argument) if argument is not None and argument.ndim == len(axes) else None
 
 
 def _fail(reason: str) -> Vector:
@@ -154,6 +209,16 @@ def _factor(f: sp.Expr, axes: tuple[Index, ...]) -> Vector:
         return Raised(_factor(base, axes), exponent)
     if isinstance(f, sp.Function) and len(f.args) == 1:
         return Applied(f.func, _factor(f.args[0], axes))
+    if isinstance(f, Clipped):
+        array, bound = f.args
+        if free_indices(bound) or _has_binder(bound):
+            raise Unsayable("a bound that varies")
+        return Larger(_factor(array, axes), bound, f.which == "min")
+    if isinstance(f, Indicator):
+        condition = f.condition
+        if type(condition) not in SIGNS or free_indices(condition.rhs) or _has_binder(condition.rhs):
+            raise Unsayable("a condition of another kind")
+        return Holds(_factor(condition.lhs, axes), SIGNS[type(condition)], condition.rhs)
     if isinstance(f, IndexSum) and len(axes) <= 2:
         return _product(f, axes)
     if isinstance(f, sp.Mul):
@@ -175,22 +240,29 @@ def _one(axes: tuple[Index, ...]) -> Vector:
 
 
 def _with_scalars(scalars: Sequence[Vector], array: Vector) -> Vector:
-    """Scalars times an array; those that are plain expressions become one."""
+    """Scalars times an array; those that are plain expressions become one, and a sum divided by its size a mean."""
     if isinstance(array, Scaled):
         scalars, array = [*scalars, *array.scalars], array.array
-    if array.ndim == 0:
-        return times([*(s for s in scalars if s != Scalar(sp.S.One)), array])
     plain: sp.Expr = sp.S.One
     kept: list[Vector] = []
-    for s in scalars:
+    for s in [*scalars, *([array] if array.ndim == 0 else [])]:
         if isinstance(s, Scalar):
             plain *= s.expression
         elif isinstance(s, Quotient) and isinstance(s.above, Scalar) and isinstance(s.below, Scalar):
             plain *= s.above.expression / s.below.expression
+        elif isinstance(s, Scaled):
+            plain *= sp.Mul(*(x.expression for x in s.scalars if isinstance(x, Scalar)))
+            kept += [*(x for x in s.scalars if not isinstance(x, Scalar)), s.array]
         else:
             kept.append(s)
-    kept = [Scalar(plain), *kept] if plain != 1 else kept
-    return Scaled(tuple(kept), array) if kept else array
+    plain, found = with_means(plain, kept if array.ndim == 0 else [*kept, array])
+    kept = found if array.ndim == 0 else found[:-1]
+    if array.ndim:
+        kept = [Scalar(plain), *kept] if plain != 1 else kept
+        return Scaled(tuple(kept), found[-1]) if kept else found[-1]
+    if not kept:
+        return Scalar(plain)
+    return times(kept) if plain == 1 else Scaled((Scalar(plain),), times(kept))
 
 
 # ---------------------------------------------------------------------- a product under sums
@@ -205,7 +277,7 @@ def _product(e: sp.Expr, axes: tuple[Index, ...]) -> Vector:
     if isinstance(body, sp.Add) and (_is_mixed(body, scope) or not bound):
         return _sum_of_products(body, axes, bound)
     graph = Graph(axes, tuple(bound))
-    for f in sp.Mul.make_args(body):
+    for f in clipped_factors(sp.Mul.make_args(body)):
         _enter(graph, f)
     array = graph.value()  # finds further scalars
     return _with_scalars(graph.scalars, array)
@@ -219,7 +291,7 @@ def _sum_of_products(body: sp.Add, axes: tuple[Index, ...], bound: Sequence[Inde
         for i in reversed(bound):
             inner = IndexSum(inner, i)
         terms.append((negative, _product(inner, axes)))
-    return _ordered_plus(terms)
+    return ordered_plus(terms)
 
 
 def _is_mixed(a: sp.Expr, scope: tuple[Index, ...]) -> bool:
@@ -267,9 +339,9 @@ def _scalar(f: sp.Expr) -> Vector:
         return Raised(_scalar(f.base), f.exp)
     if type(f) is IndexMax:
         fresh, body = f.opened("j")
-        return Largest(_read(body, (fresh,)))
+        return Largest(read(body, (fresh,)))
     if isinstance(f, sp.Function) and len(f.args) == 1:
         return Applied(f.func, _scalar(f.args[0]))
     if isinstance(f, sp.Add):
         return _plus(f, ())
-    return _product(f, ()) if isinstance(f, (IndexSum, sp.Mul)) else _fail("a scalar of another kind")
+    return read(f, ()) if isinstance(f, (IndexSum, sp.Mul)) else _fail("a scalar of another kind")

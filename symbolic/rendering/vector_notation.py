@@ -1,7 +1,7 @@
 r"""Vector form -> notation tree: how `vectors` are written.
 
 Where a vector stands beside a matrix it is written alone, X W + b, and what is summed along rows or columns as rowsum(X)
-or colsum(X), instead of with the vector of ones; elsewhere M 1 and u 1ᵀ are written out. A divisor stands at the end,
+or colsum(X), instead of with the vector of ones; elsewhere A B 1 and u 1ᵀ are written out. A divisor stands at the end,
 dS K/√d.
 """
 
@@ -83,12 +83,27 @@ def parts_of(v: Any) -> Iterator[Vector]:
             yield from parts_of(getattr(v, f.name))
 
 
-def repeats(v: Vector) -> bool:
-    """Whether something is written that is repeated along an axis without saying so."""
-    return any(
-        isinstance(x, (Plus, Elementwise, Quotient)) and _has_full(x) and any(isinstance(y, Repeated) for y in parts_of(x))
-        for x in parts_of(v)
-    )
+def repetition_note(forms: Iterable[Vector]) -> tuple[str, ...]:
+    """A sentence that says what is repeated along an axis without being written so; none where nothing is."""
+    found: dict[str, None] = {}
+    for form in forms:
+        for x in parts_of(form):
+            if isinstance(x, (Plus, Elementwise, Quotient)) and _has_full(x):
+                found.update(dict.fromkeys(_kind(y) for y in parts_of(x) if isinstance(y, Repeated)))
+    if not found:
+        return ()
+    *first, last = sorted(found)
+    words = f"{', '.join(first)} and {last} are" if first else f"{last} is"
+    return (f"Beside a matrix, {words} repeated along the missing axis, as NumPy broadcasts.",)
+
+
+def _kind(v: Repeated) -> str:
+    for x in parts_of(v.vector):
+        if isinstance(x, RowMean):
+            return "rowmean" if v.axis else "colmean"
+        if isinstance(x, Product) and isinstance(x.factors[-1], Ones):
+            return "rowsum" if v.axis else "colsum"
+    return "a vector"
 
 
 def _is_repeated(v: Vector) -> bool:
@@ -163,7 +178,7 @@ class _Notation:
                     return self.show(vector, axis=own)
                 ones = Ones(size)
                 return self.show(Outer(vector, ones) if own else Outer(ones, vector))
-            case Product(factors=(*matrices, Ones())) if axis is not None:
+            case Product(factors=(*matrices, Ones())) if axis is not None or len(matrices) == 1:
                 matrix = matrices[0] if len(matrices) == 1 else Product(tuple(matrices))
                 return self._statistic("sum", matrix, axis)
             case Outer() | Product():

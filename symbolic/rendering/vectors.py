@@ -302,3 +302,31 @@ Vector: TypeAlias = (
     "Whole | Scalar | Ones | Identity | Plus | Scaled | Elementwise | Quotient | Applied | Raised | Dot | Outer | "
     "Product | Diagonal | Transpose | Largest | Repeated | RowMean | Mean | Inner | Softmax | Larger | Holds | Summed"
 )
+
+
+def transposed(matrix: Vector) -> Vector:
+    """The transpose, written with transposes of single arrays where that is possible."""
+    match matrix:
+        case Identity() | Diagonal():
+            return matrix
+        case Transpose(matrix=inner):
+            return inner
+        case Outer(left=left, right=right):
+            return Outer(right, left)
+        case Product(factors=factors):
+            return Product(tuple(transposed(f) for f in reversed(factors)))
+        case Elementwise(factors=factors):
+            return Elementwise(tuple(map(transposed, factors)))
+        case Quotient(above=above, below=below):
+            return Quotient(transposed(above), transposed(below))
+        case Repeated(vector=vector, axis=axis, size=size):
+            return Repeated(vector, 1 - axis, size)
+        case Larger(array=array, bound=bound, smaller=smaller):
+            return Larger(transposed(array), bound, smaller)
+        case Holds(array=array, sign=sign, bound=bound):
+            return Holds(transposed(array), sign, bound)
+        case Applied(function=function, argument=argument):
+            return Applied(function, transposed(argument))
+        case Raised(base=base, exponent=exponent):
+            return Raised(transposed(base), exponent)
+    return Transpose(matrix)

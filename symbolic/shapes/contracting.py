@@ -17,10 +17,10 @@ from ..language.indices import index
 from ..language.nodes import IndexSum, replace
 from .axes import Axis, agree, difference
 from .broadcasting import brackets, broadcast
-from .letters import einsum_text, letters
+from .letters import einsum_text, unique
 from .named import NamedArray, as_named, named
 from .pointwise import operand
-from .trace import Line, Operand, bindings_text, record
+from .trace import Line, Operand, bindings_text, record, titled
 
 
 def _sum_of_products(a: NamedArray, b: NamedArray, left: Sequence[str], right: Sequence[str], output: Sequence[str]) -> Array:
@@ -116,10 +116,11 @@ def _recorded(operation: str, a: NamedArray, b: NamedArray, left: Sequence[str],
                 keys[key] = one_axis
     summed = [k for k in keys if k not in output]
     size = _count([keys[k] for k in summed])
-    result = NamedArray(define(name, value) if named_value and name else value, [keys[k] for k in output],
-                        name or f"{a.label} @ {b.label}", a.factor * b.factor, size)
+    label, own_formula = titled(name, f"{a.label} @ {b.label}")
+    result = NamedArray(define(name, value) if named_value and name else value, [keys[k] for k in output], label,
+                        a.factor * b.factor, size)
     over = ", ".join(keys[k].name for k in summed) or "nothing"
-    record(Line(operation, operand(result), (operand(a), operand(b)), einsum_text([left, right], output), formula or result.label,
+    record(Line(operation, operand(result), (operand(a), operand(b)), einsum_text([left, right], output), formula or own_formula,
                 multiply_adds=_count(list(keys.values())), why=why or f"products summed over {over}"))
     return result
 
@@ -134,7 +135,7 @@ def matmul(a: Any, b: Any, name: str = "", why: str = "") -> NamedArray:
         raise ShapeError(f"matmul: {a.label} {brackets(a.axes)} @ {b.label} {brackets(b.axes)} sums {a.axes[-1]} against {inner_b}: "
                          f"{difference(a.axes[-1], inner_b)}{bindings_text()}{_transposed(a, b)}")
     lead = broadcast("matmul", [_lead(a), _lead(b)])
-    names = [f"{x.name}#{k}" if x.is_one else x.name for k, x in enumerate(lead)]
+    names = unique([x.name for x in lead])
     inner = "sum#"
     row = ["row#"] if a.ndim > 1 else []
     column = ["column#"] if b.ndim > 1 else []
@@ -142,7 +143,10 @@ def matmul(a: Any, b: Any, name: str = "", why: str = "") -> NamedArray:
     right = [*names[len(names) - max(b.ndim - 2, 0):], inner, *column]
     result_name = {"row#": a.axes[-2].name if row else "", "column#": b.axes[-1].name if column else "", inner: a.axes[-1].name}
     shown = _distinct_keys(result_name, [*names, *row, *column])
-    rename = lambda keys: [shown.get(k, k) for k in keys]  # noqa: E731
+
+    def rename(keys: Sequence[str]) -> list[str]:
+        return [shown.get(k, k) for k in keys]
+
     kind = "batched matmul" if names and b.ndim > 2 else "linear map" if a.ndim > 1 else "contraction"
     return _recorded(kind, a, b, rename(left), rename(right), rename([*names, *row, *column]), name, "", why, False)
 
@@ -195,13 +199,13 @@ def einsum(subscripts: str, *operands: Any) -> NamedArray:
     value = _sum_of_products(given[0], given[1], list(terms[0]), list(terms[1]), list(output))
     summed = [c for c in bound if c not in output]
     size = _count([bound[c][0] for c in summed])
-    label = " ".join(x.label for x in given if x.label)
+    label, formula = titled("", f"einsum({', '.join(x.label for x in given if x.label)})")
     result = NamedArray(value, [bound[c][0] for c in output], label, given[0].factor * given[1].factor, size)
     pure = not summed and not terms[1]
     record(Line("transpose" if pure else "contraction", operand(result), tuple(operand(x) for x in given if x.label), subscripts.replace(" ", ""),
-                label, multiply_adds=sp.S.Zero if not terms[1] else _count([a for a, _ in bound.values()]),
+                formula, multiply_adds=sp.S.Zero if not terms[1] else _count([a for a, _ in bound.values()]),
                 why=f"products summed over {', '.join(bound[c][0].name for c in summed)}" if summed else "no sum: axes are rearranged"))
     return result
 
 
-__all__ = ["contract", "einsum", "linear", "letters", "matmul"]
+__all__ = ["contract", "einsum", "linear", "matmul"]

@@ -27,6 +27,15 @@ def letters(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def unique(names: Sequence[str]) -> list[str]:
+    """The names with a number put to those that occur again; axes of size 1 and axes without a name are all alike.
+
+    >>> unique(["n", "1", "1"])
+    ['n', '1', '1#2']
+    """
+    return [n if n not in names[:k] else f"{n}#{k}" for k, n in enumerate(names)]
+
+
 def einsum_text(inputs: Sequence[Sequence[str]], output: Sequence[str]) -> str:
     """The einsum of operands whose axes have names: equal names are one letter.
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
-from ..language import vocabulary as vocabulary
+from ..language import vocabulary
 from ..language.arrays import Array, define, elementwise, exact
 from ..language.errors import ShapeError
 from ..language.nodes import Element, IndexNode
 from ..language.vocabulary import Domain_01
 from .axes import Axis, one
 from .broadcasting import brackets, broadcast, swapped
-from .letters import einsum_text
+from .letters import einsum_text, unique
 from .named import NamedArray, as_named, find_axis
-from .trace import Line, Operand, bindings_text, record
+from .trace import Line, Operand, bindings_text, record, titled
 
 _SYMBOLS = {"+": "+", "-": "−", "*": "·", "/": "/", "**": "^"}
 _FUNCTIONS = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b, "**": lambda a, b: a**b}
@@ -34,7 +37,7 @@ def arithmetic(sign: str, left: Any, right: Any, name: str = "", why: str = "", 
     warnings = swapped([a, b])
     # Plain arrays: the operators of named ones would come back here.
     value = {"+": Array.__add__, "-": Array.__sub__, "*": Array.__mul__, "/": Array.__truediv__, "**": Array.__pow__}[sign](a.value, b.value)
-    label = name or _joined_label(a, sign, b)
+    label, own_formula = titled(name, _joined_label(a, sign, b))
     factor, summed = sp.S.One, None
     scalar = _scalar(b)
     if scalar is not None and sign in "*/":
@@ -48,17 +51,29 @@ def arithmetic(sign: str, left: Any, right: Any, name: str = "", why: str = "", 
     word = operation or ("scale" if scalar is not None and sign in "*/" else "broadcast and " if a.pattern != b.pattern and b.ndim and a.ndim
                          else "") + ("" if scalar is not None and sign in "*/" else _WORDS[sign])
     record(Line(word, operand(result), (operand(a), operand(b)) if b.ndim and a.ndim else (operand(a if a.ndim else b),),
-                formula=formula or (label if not name else f"{name} = {_joined_label(a, sign, b)}"), warnings=warnings,
-                why=why or (f"every element is multiplied by one number" if scalar is not None and sign in "*/" else
+                formula=formula or own_formula, warnings=warnings,
+                why=why or ("every element is multiplied by one number" if scalar is not None and sign in "*/" else
                             "element by element; axes of size 1 are stretched" if a.pattern != b.pattern else "element by element")))
     return result
 
 
 def _halves(value: Any) -> Any:
-    """Powers with a float exponent that is a short fraction (d_k**0.5) as exact ones."""
-    if isinstance(value, float) or (isinstance(value, sp.Expr) and value.has(sp.Float)):
-        value = exact(value) if isinstance(value, float) else sp.nsimplify(value, rational=True)
+    """Floats that are roots of short fractions as what they are: d_k**0.5 is √d_k, 24**0.5 is 2√6."""
+    if isinstance(value, float):
+        return _root(value) if math.isfinite(value) else value
+    if isinstance(value, sp.Expr) and value.has(sp.Float):
+        return value.xreplace({f: _root(float(f)) for f in value.atoms(sp.Float)})
     return value
+
+
+def _root(value: float) -> sp.Expr:
+    """The float as a short fraction, or as the square or fourth root of one, where it is that to rounding; else its decimal."""
+    for power in (1, 2, 4):
+        short = Fraction(value**power).limit_denominator(10**5)
+        if short and abs(float(short) - value**power) <= 4 * power * sys.float_info.epsilon * abs(value**power):
+            return (1 if value > 0 else -1) * sp.Rational(short.numerator, short.denominator) ** sp.Rational(1, power) \
+                if power > 1 else sp.Rational(short.numerator, short.denominator)
+    return exact(value)
 
 
 def _scalar(x: NamedArray) -> sp.Expr | None:
@@ -76,9 +91,11 @@ def apply(function_name: str, x: Any, why: str = "") -> NamedArray:
     x = as_named(x)
     value = getattr(vocabulary, {"abs": "absolute"}.get(function_name, function_name))
     value = getattr(value, "original", value)(x.value)
-    result = NamedArray(value, x.axes, f"{function_name}({x.label})")
-    if x.ndim:
-        record(Line(function_name, operand(result), (operand(x),), formula=result.label, why=why or "element by element"))
+    if not x.ndim:
+        return NamedArray(value, x.axes, f"{function_name}({x.label})")
+    label, formula = titled("", f"{function_name}({x.label})")
+    result = NamedArray(value, x.axes, label)
+    record(Line(function_name, operand(result), (operand(x),), formula=formula, why=why or "element by element"))
     return result
 
 
@@ -97,7 +114,7 @@ def softmax(x: Any, axis: int | str = -1, name: str = "", mask: NamedArray | Non
     x = as_named(x)
     at = find_axis(x, axis, "softmax")
     warnings, said = scale_check(x)
-    label = name or f"softmax({x.label})"
+    label, own_formula = titled(name, f"softmax({x.label})")
     powers = vocabulary.exp(x.value)
     if mask is not None:
         masked_axes = broadcast("mask", [x, mask])
@@ -110,7 +127,7 @@ def softmax(x: Any, axis: int | str = -1, name: str = "", mask: NamedArray | Non
     result = NamedArray(value, x.axes, label)
     along = x.axes[at]
     record(Line("softmax", operand(result), (operand(x), *([operand(mask)] if mask is not None else [])),
-                formula=formula or (f"{name} = softmax({x.label})" if name else label), warnings=warnings,
+                formula=formula or own_formula, warnings=warnings,
                 why=" ".join([why or f"along the axis {along}: for every place of the other axes the {along} values become weights that sum "
                               "to 1", *said])))
     return result
@@ -143,9 +160,10 @@ def reduce(kind: str, x: Any, axis: Any = None, keepdims: bool = False, name: st
     value = getattr(function, "original", function)(x.value, tuple(at), keepdims)
     axes: list[Axis] = [one() if k in at else a for k, a in enumerate(x.axes) if keepdims or k not in at]
     gone = ", ".join(x.axes[k].name for k in at)
-    result = NamedArray(value, axes, name or f"{kind}({x.label})")
-    names = [a.name if not a.is_one else f"1{k}" for k, a in enumerate(x.axes)]
-    record(Line("reduce", operand(result), (operand(x),), formula=f"{result.label}" if not name else f"{name} = {kind}({x.label})",
+    label, formula = titled(name, f"{kind}({x.label})")
+    result = NamedArray(value, axes, label)
+    names = unique([a.name for a in x.axes])
+    record(Line("reduce", operand(result), (operand(x),), formula=formula,
                 einsum=einsum_text([names], [n for k, n in enumerate(names) if k not in at]) if kind == "sum" and not keepdims else "",
                 why=why or f"{kind} over {gone}" + ("; the axis stays, with size 1" if keepdims else "")))
     return result

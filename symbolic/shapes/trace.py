@@ -65,11 +65,15 @@ class Condition:
 
 @dataclass
 class Recorder:
-    """Collects the lines of a trace; `bindings` are shown with every error."""
+    """Collects the lines of a trace; `bindings` are shown with every error.
+
+    With `short_names` a result that has no name is called t1, t2, ..., so that formulas do not grow.
+    """
 
     bindings: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
-    refined: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
+    short_names: bool = False
+    named: int = 0
 
 
 _RECORDER: ContextVar[Recorder | None] = ContextVar("RECORDER", default=None)
@@ -90,14 +94,13 @@ def recording(to: Recorder) -> Iterator[Recorder]:
         _RECORDER.reset(token)
 
 
-@contextmanager
-def silent() -> Iterator[None]:
-    """Record nothing: one operation is computed by several."""
-    token = _RECORDER.set(None)
-    try:
-        yield
-    finally:
-        _RECORDER.reset(token)
+def titled(name: str, expression: str) -> tuple[str, str]:
+    """The label of a result and the formula of its line: ``("t1", "t1 = x @ W")``."""
+    to = _RECORDER.get()
+    if not name and to is not None and to.short_names:
+        to.named += 1
+        name = f"t{to.named}"
+    return (name, f"{name} = {expression}") if name else (expression, expression)
 
 
 def record(line: Line) -> None:

@@ -7,7 +7,7 @@ R_m = [[cos, −sin], [sin, cos]] as in the paper or its transpose. `positional_
 
 from __future__ import annotations
 
-from ..derivations.tactics import contract, partial, to, unfold
+from ..derivations.tactics import contract, differentiate, partial, to, unfold
 from ..derivations.theorem import Claim, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, ArrayLike, array, define
@@ -21,6 +21,7 @@ _NEOX = "GPT-NeoX, rotary embeddings with rotate_half"
 _BLOCKS = "Block i of R is [[cos mω_i, −sin mω_i], [sin mω_i, cos mω_i]], as in the paper; J = [[0, 1], [−1, 0]]."
 _ANY = "The frequencies ω_i are arbitrary; the paper has ω_i = 10000^(−2i/d), d = 2h."
 _INTERLEAVED = "Interleaved: pair i is columns 2i and 2i + 1."
+_UNKNOWN = "there is no pairing {!r}; the pairings are 'interleaved' and 'half_split'"
 _HALF_SPLIT = "Half-split: pair i is columns i and h + i."
 
 
@@ -36,7 +37,20 @@ def pairs(x: Array, pairing: str = "interleaved") -> Array:
         return reshape(x, [*x.shape[:-1], h, 2])
     if pairing == "half_split":
         return swapaxes(reshape(x, [*x.shape[:-1], 2, h]), -1, -2)
-    raise LemmataError(f"there is no pairing {pairing!r}; the pairings are 'interleaved' and 'half_split'")
+    raise LemmataError(_UNKNOWN.format(pairing))
+
+
+def columns(x: Array, pairing: str = "interleaved") -> Array:
+    """Pairs of shape (h, 2) as a vector of width 2h, the way back from :func:`pairs`.
+
+    >>> columns(pairs(array("x", "2*h")), "half_split").shape
+    (2*h,)
+    """
+    h, (i, a) = x.shape[0], (lm.arange(x.shape[0])[:, None], lm.arange(2))
+    places = {"interleaved": 2 * i + a, "half_split": i + h * a}
+    if pairing not in places:
+        raise LemmataError(_UNKNOWN.format(pairing))
+    return lm.einsum("iac,ia->c", lm.one_hot(places[pairing], 2 * h), x)
 
 
 def rotary_blocks(position: ArrayLike, omega: Array) -> Array:
@@ -106,20 +120,19 @@ def rotary_norm_sq() -> Claim:
     r, at = _named("R", m, omega), pairs(q)
     return Claim(
         lm.sum(turned(r, at) ** 2),
-        lm.sum(q**2),
+        lm.sum(at**2),
         by=[
             to(lm.einsum("iba,ibc,ia,ic->", r, r, at, at), "collect", "write the square as a product"),
-            to(lm.einsum("ac,ia,ic->", lm.eye(2), at, at), "rotary_transpose_mul", "the rotation and its inverse cancel"),
+            to(lm.einsum("ac,ia,ic->", lm.eye(2), at, at), "rotary_transpose_mul", "a rotation and its inverse"),
             contract(),
-            to(lm.sum(q**2), "collect", "pair by pair is column by column"),
         ],
-        notes=[_INTERLEAVED, _BLOCKS, _ANY],
+        notes=["The right side is the sum of q² over all columns.", _INTERLEAVED, _BLOCKS, _ANY],
     )
 
 
 # ---------------------------------------------------------------------- scores
 def _score(pairing: str, note: str, transposed: bool = False) -> Claim:
-    """⟨R q, S k⟩ with R and S the rotations by the positions m of the query and n of the key, or with their transposes."""
+    """⟨R q, S k⟩, R and S the rotations by the positions m of the query and n of the key, or their transposes."""
     m, n, omega = array("m"), array("n"), array("omega", "h")
     query, key = pairs(array("q", "2*h"), pairing), pairs(array("k", "2*h"), pairing)
     r, s, t = _named("R", m, omega), _named("S", n, omega), _named("T", m - n if transposed else n - m, omega)
@@ -152,8 +165,8 @@ def rotary_score_half_split() -> Claim:
 def rotary_score_transposed() -> Claim:
     return _score(
         "interleaved",
-        "Queries and keys are turned by Rᵀ and Sᵀ, and T is the rotation by m − n: the score is the one of the paper with "
-        "m − n and n − m exchanged. Trained from scratch it is as good; with weights of the other orientation it is wrong.",
+        "Queries and keys are turned by Rᵀ and Sᵀ, and T is the rotation by m − n: the score of the paper with m − n "
+        "and n − m exchanged. Trained from scratch it is as good; with weights of the other orientation it is wrong.",
         transposed=True,
     )
 
@@ -162,16 +175,16 @@ def rotary_score_transposed() -> Claim:
 @theorem(topic=_TOPIC, title="Half-split and interleaved rotary embedding differ by a permutation", source=_NEOX)
 def rotary_half_split_permuted() -> Claim:
     m, omega, x = array("m"), array("omega", "h"), array("x", "2*h")
-    permuted = reshape(swapaxes(pairs(x), 0, 1), x.shape)
+    y = define("y", columns(pairs(x), "half_split"))
     r = _named("R", m, omega)
     return Claim(
-        turned(r, pairs(permuted, "half_split")),
+        turned(r, pairs(y, "half_split")),
         turned(r, pairs(x)),
         letters="ia",
+        by=[unfold("y"), to(turned(r, pairs(x)), "sum_mul_delta", "column jh + i of y is column 2i + j of x")],
         notes=[
-            "Column ah + i of the permuted vector is column 2i + a of x; the permutation is the same at every position.",
-            "Applied to queries and keys alike it leaves scores as they are; one pairing for queries and the other for keys "
-            "is wrong.",
+            "Column ah + i of y is column 2i + a of x: one permutation for every position.",
+            "On queries and keys alike it keeps every score; queries in one pairing with keys in the other do not.",
             _BLOCKS,
         ],
     )
@@ -186,6 +199,7 @@ def vjp_rotary() -> Claim:
         lm.einsum("nia,niamjb->mjb", g, partial(lm.einsum("niab,nib->nia", r, x), x)),
         lm.einsum("niba,nib->nia", r, g),
         letters="nia",
+        by=[differentiate(), contract()],
         notes=[
             "The cotangent g is turned the other way: the transpose of a rotation is its inverse.",
             "x holds n vectors of h pairs, at the positions pos.",

@@ -1,6 +1,6 @@
 """The rotation M_k that shifts sinusoidal encodings: a block [[cos kω_i, sin kω_i], [−sin kω_i, cos kω_i]] a frequency.
 
-M_k is d × d with d = 2h; its rows are counted by pairs (i, a) and its columns by (j, b), so that no layout is chosen here.
+M_k is d × d with d = 2h; its rows are counted by pairs (i, a) and its columns by (j, b), so no layout is chosen here.
 `positional_encoding` says what it shifts; the rotation R_m of `rotary` is its transpose.
 """
 

@@ -379,10 +379,8 @@ def _in_place(function: Callable[[Any, Any], Traced], sign: int) -> Callable[[Tr
             from .values import read_key
 
             done = selection.increased(self._parent.array, read_key(self.key), (lift(other) if sign > 0 else -lift(other)).array)
-            if done is not None and done.shape == self._parent.array.shape:
-                self._parent.store(done)
-                self.array  # noqa: B018  read again from the base
-                return self
+            self._parent.store(done)
+            return self
         self.write(result)
         self.increment = step
         return self

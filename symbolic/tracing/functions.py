@@ -46,7 +46,7 @@ def kind_named(dtype: Any, default: str = "float") -> str:
         return default
     import numpy as np
 
-    letter = np.dtype(dtype).kind
+    letter = np.dtype(getattr(dtype, "dtype_read", dtype)).kind  # `float` is replaced in traced code
     if letter == "c":
         raise UnsupportedError("complex arrays are not read; write real and imaginary parts")
     return {"b": "bool", "i": "int", "u": "int"}.get(letter, "float")

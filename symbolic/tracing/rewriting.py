@@ -37,7 +37,7 @@ class Rewriter(ast.NodeTransformer):
             node.iter = _name(loop)
             return [start, node]
         node.iter = _name(loop)
-        node.body = [*self._enter(loop, names_sorted, node), *node.body, *self._leave(loop, names_sorted, sorted(targets(node.target)), node)]
+        node.body = [*self._enter(loop, names_sorted, node), *node.body, *self._leave(loop, names_sorted, node)]
         return [start, node, *self._after(loop, names_sorted, node)]
 
     def visit_If(self, node: ast.If) -> Any:
@@ -55,7 +55,7 @@ class Rewriter(ast.NodeTransformer):
         start.value.args[0] = node.test
         inner = ast.copy_location(ast.If(_name(side), node.body, node.orelse), node)
         loop = ast.copy_location(ast.For(_name(side, ast.Store()), _name(branch), [
-            *self._enter(branch, names, node), inner, *self._leave(branch, names, [], node)], []), node)
+            *self._enter(branch, names, node), inner, *self._leave(branch, names, node)], []), node)
         return [start, loop, *self._after(branch, names, node)]
 
     def visit_While(self, node: ast.While) -> Any:
@@ -74,18 +74,16 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def _enter(self, loop: str, names: list[str], node: ast.AST) -> list[ast.stmt]:
-        if not names:
-            return _parse(f"{loop}.enter()", node)
         values = ", ".join(f"({n!r}, lambda: {n})" for n in names)
-        return _parse(f"{', '.join(names)}, = {loop}.enter({values})", node)
+        bound = f"{', '.join(names)}, = " if names else ""
+        return _parse(f"if {loop}.symbolic: {bound}{loop}.enter({values})", node)
 
-    def _leave(self, loop: str, names: list[str], loop_names: list[str], node: ast.AST) -> list[ast.stmt]:
+    def _leave(self, loop: str, names: list[str], node: ast.AST) -> list[ast.stmt]:
         values = ", ".join(f"({n!r}, lambda: {n})" for n in names)
-        return _parse(f"{loop}.leave({values})", node)
+        return _parse(f"if {loop}.symbolic: {loop}.leave({values})", node)
 
     def _after(self, loop: str, names: list[str], node: ast.AST) -> list[ast.stmt]:
-        lines = [f"if {loop}.symbolic: {', '.join(names)}, = {loop}.results()"] if names else []
-        return [s for line in lines for s in _parse(line, node)]
+        return _parse(f"if {loop}.symbolic: {', '.join(names)}, = {loop}.results()", node) if names else []
 
     # ------------------------------------------------------------------ expressions
     def visit_IfExp(self, node: ast.IfExp) -> Any:

@@ -33,7 +33,7 @@ ON_WRITE: list[Callable[[Traced], None]] = []  # asked before every write; `cont
 class Traced:
     """An array, a size or a number inside traced code; see the module's text."""
 
-    __slots__ = ("_array", "_get", "_parent", "_put", "_seen", "chosen", "finite", "increment", "key", "kind", "level", "origin", "selected",
+    __slots__ = ("_array", "_get", "_parent", "_put", "_seen", "chosen", "finite", "increment", "key", "kind", "made_in", "origin", "selected",
                  "version", "__weakref__")
     __array_priority__ = 10_000
     __hash__ = object.__hash__
@@ -52,7 +52,7 @@ class Traced:
         self.origin: tuple[Traced, Any, int] | None = None  # where a copy was selected from
         self.increment: Traced | None = None  # what was added to that copy since
         self.selected: Array | None = None  # elements picked by a mask: the whole array is the value
-        self.level = CLOCK.level
+        self.made_in = CLOCK.active
 
     # ------------------------------------------------------------------ value, views and writes
     @property
@@ -77,7 +77,6 @@ class Traced:
         """A view of this array."""
         made = Traced(get(self.array), self.kind)
         made._parent, made._get, made._put, made._seen, made.key = self, get, put, self.root.version, key
-        made.level = self.level
         return made
 
     def write(self, new: Traced) -> None:
@@ -186,10 +185,8 @@ class Traced:
         given._finite()
         if given.increment is not None and given.origin is not None and given.origin[0] is self and given.origin[1] is key \
                 and given.origin[2] == self.root.version:
-            done = selection.increased(self.array, read, given.increment.array)
-            if done is not None:
-                self.store(done)
-                return
+            self.store(selection.increased(self.array, read, given.increment.array))
+            return
         self.store(selection.written(self.array, read, given.array))
 
     def _write_masked(self, read: tuple[Any, ...], given: Traced) -> None:
@@ -281,9 +278,9 @@ _ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
 
 
 class _Clock:
-    """How deep in loops and branches the traced code stands; an array remembers it from when it was made."""
+    """The loops and branches that the traced code stands in, by number; an array remembers those that it was made in."""
 
-    level = 0
+    active: tuple[int, ...] = ()
 
 
 CLOCK = _Clock()

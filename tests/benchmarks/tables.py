@@ -93,7 +93,8 @@ def _all(results: dict[str, Any]) -> list[str]:
     rows = [[r["name"], milliseconds(r["canonical"]), milliseconds(r["second path"]), milliseconds(r["proof"]),
              milliseconds(r["every step"])] for r in results["slowest"]]
     s = results["shares"]
-    text = (f"{s['theorems']} theorems, all proved. Statement on both paths: {s['proof under 50 ms']} of them under 50 ms, median "
+    proved = "all proved" if not s["unproved"] else f"NOT PROVED, and not timed: {', '.join(s['unproved'])}"
+    text = (f"{s['theorems']} theorems, {proved}. Statement on both paths: {s['proof under 50 ms']} of them under 50 ms, median "
             f"{milliseconds(s['median proof'])} ms, slowest {milliseconds(s['slowest proof'])} ms. Canonical form alone: "
             f"{s['canonical under 10 ms']} under 10 ms, median {milliseconds(s['median canonical'])} ms, slowest "
             f"{milliseconds(s['slowest canonical'])} ms. With every step: median {milliseconds(s['median every step'])} ms, all of "

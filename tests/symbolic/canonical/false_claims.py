@@ -175,6 +175,8 @@ DIFFERENT: list[Row] = [
     ("derivative with a row's relation", D(total(entry(hot, k), k), entry(hot, i)), sp.S.Zero),
     ("derivative of a binary square", D(entry(mask, k) ** 2, entry(mask, k)), sp.S.One),
     ("log of a product of reals", total(sp.log(Xi**2), i), 2 * sp.log(total(sp.Abs(Xi), i))),
+    ("cosine of a sine is not positive", sp.Abs(sp.cos(w * sp.sin(x))), sp.cos(w * sp.sin(x))),
+    ("relu of a cosine of a sine", relu(sp.cos(5 * sp.sin(x))), sp.cos(5 * sp.sin(x))),
 ]
 
 UNDEFINED: list[Row] = [

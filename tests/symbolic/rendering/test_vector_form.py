@@ -53,7 +53,7 @@ def by_index(e: Any, at: dict[Index, int], data: Data) -> float:
     if isinstance(e, Index):
         return at[e]
     if isinstance(e, nodes.Tensor):
-        return float(data(e))
+        return float(slice_of(e, data, at))
     if isinstance(e, sp.Number):
         return float(e)
     if isinstance(e, sp.Symbol):
@@ -66,6 +66,10 @@ def by_index(e: Any, at: dict[Index, int], data: Data) -> float:
     args = [by_index(a, at, data) for a in e.args]
     if isinstance(e, Delta):
         return float(args[0] == args[1])
+    if isinstance(e, sp.core.relational.Relational):
+        return float({">": args[0] > args[1], ">=": args[0] >= args[1], "<": args[0] < args[1], "<=": args[0] <= args[1]}[e.rel_op])
+    if isinstance(e, Indicator):
+        return args[0]
     if isinstance(e, sp.Add):
         return math.fsum(args)
     if isinstance(e, sp.Mul):
@@ -75,11 +79,21 @@ def by_index(e: Any, at: dict[Index, int], data: Data) -> float:
     return float(nodes.sp.N(e.func(*args)) if e.func in (sp.exp, sp.log) else 1 / (1 + math.exp(-args[0])))
 
 
-def by_numpy(form: w.Vector, data: Data) -> Any:
-    """The value of a vector form; one line a node, each NumPy's own operation."""
+def slice_of(t: nodes.Tensor, data: Data, at: dict[Index, int]) -> Any:
+    """An array, or what is left of it at fixed indices."""
+    if not isinstance(t, w.Slice):
+        return data(t)
+    kept = {a: slice(None) for a in t.axes}
+    place = [at[i] for i in t.fixed]
+    return data(t.whole)[tuple(kept.get(a, place[a] if a < len(place) else 0) for a in range(len(t.whole.shape)))]
+
+
+def by_numpy(form: w.Vector, data: Data, at: dict[Index, int] | None = None) -> Any:
+    """The value of a vector form; one line a node, each NumPy's own operation. `at` are the values of leading indices."""
+    at = at or {}
 
     def value(x: w.Vector) -> Any:
-        return by_numpy(x, data)
+        return by_numpy(x, data, at)
 
     functions: dict[str, Callable[[Any], Any]] = {
         "exp": np.exp,
@@ -88,9 +102,9 @@ def by_numpy(form: w.Vector, data: Data) -> Any:
     }
     match form:
         case w.Whole(tensor=t):
-            return data(t)
+            return slice_of(t, data, at)
         case w.Scalar(expression=e):
-            return by_index(e, {}, data)
+            return by_index(e, at, data)
         case w.Ones(size=n):
             return np.ones(sizes(n))
         case w.Identity(size=n):
@@ -131,6 +145,25 @@ def by_numpy(form: w.Vector, data: Data) -> Any:
             return value(a).T
         case w.Largest(array=a):
             return np.max(value(a))
+        case w.Repeated(vector=a, axis=axis, size=n):
+            return np.repeat(np.expand_dims(value(a), axis), sizes(n), axis=axis)
+        case w.RowMean(matrix=a):
+            return value(a).mean(axis=1)
+        case w.Mean(array=a):
+            return np.mean(value(a))
+        case w.Inner(left=a, right=b):
+            assert np.shape(value(a)) == np.shape(value(b))
+            return np.vdot(value(a), value(b))
+        case w.Softmax(argument=a):
+            return np.exp(value(a)) / np.exp(value(a)).sum(axis=-1, keepdims=True)
+        case w.Larger(array=a, bound=b, smaller=smaller):
+            return (np.minimum if smaller else np.maximum)(value(a), by_index(b, {}, data))
+        case w.Holds(array=a, sign=sign, bound=b):
+            compare = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}[sign]
+            return compare(value(a), by_index(b, {}, data)).astype(float)
+        case w.Summed(indices=indices, array=a):
+            grid = np.ndindex(*(sizes(i.size) for i in indices))
+            return sum(by_numpy(a, data, at | dict(zip(indices, place, strict=True))) for place in grid)
     raise AssertionError(form)
 
 
@@ -161,25 +194,25 @@ CASES: dict[str, tuple[Array, str]] = {
     "quadratic": (v.sum(z * (M @ z)), "zᵀ M z"),
     "three matrices": (M @ M @ z, "M M z"),
     "weights": (X.T @ dY, "Xᵀ dY"),
-    "bias": (v.sum(dY, axis=0), "dYᵀ 1"),
-    "affine": (X @ W + b, "X W + 1 bᵀ"),
+    "bias": (v.sum(dY, axis=0), "colsum(dY)"),
+    "affine": (X @ W + b, "X W + b"),
     "attention dP": (dP, "dO Vᵀ"),
-    "attention dS": (P * (dP - v.sum(P * dP, axis=1, keepdims=True)), "P ⊙ (dO Vᵀ − (P ⊙ (dO Vᵀ)) 1 1ᵀ)"),
-    "row sums by a cycle": (v.einsum("nm,md,nd->n", P, V, dO), "(dO ⊙ (P V)) 1"),
+    "attention dS": (P * (dP - v.sum(P * dP, axis=1, keepdims=True)), "P ⊙ (dO Vᵀ − rowsum(P ⊙ (dO Vᵀ)))"),
+    "row sums by a cycle": (v.einsum("nm,md,nd->n", P, V, dO), "rowsum(dO ⊙ (P V))"),
     "chain": (v.einsum("nc,nd,md->cm", X, dO, V), "Xᵀ dO Vᵀ"),
     "weighted chain": (v.einsum("nc,nd,n->cd", X, dO, u), "Xᵀ diag(u) dO"),
     "bilinear": ((X @ x) @ u, "uᵀ X x"),
-    "rows scaled": (X * u[:, None], "diag(u) X"),
-    "rows normalised": (X / v.sum(X, axis=1, keepdims=True), "diag(1 ⊘ (X 1)) X"),
-    "column means": (v.mean(X, axis=0), "(1/n) Xᵀ 1"),
+    "rows scaled": (X * u[:, None], "X ⊙ u"),
+    "rows normalised": (X / v.sum(X, axis=1, keepdims=True), "X ⊘ rowsum(X)"),
+    "column means": (v.mean(X, axis=0), "colmean(X)"),
     "norm": (v.sqrt(v.sum(z**2)), "√(zᵀ z)"),
-    "frobenius": (v.sum(X * X), "1ᵀ X^⊙2 1"),
+    "frobenius": (v.sum(X * X), "⟨X, X⟩"),
     "softmax, written out": (v.exp(z) / v.sum(v.exp(z)), "exp(z)/(1ᵀ exp(z))"),
     "logsumexp": (v.logsumexp(z), "log(1ᵀ exp(z))"),
     "shifted": (z - v.max(z), "z − max(z) 1"),
     "identity": (v.eye("K"), "I"),
     "powers": (y * z**3 + 1, "1 + y ⊙ z^⊙3"),
-    "scaled": ((p - y) / N, "(1/N) (p − y)"),
+    "scaled": ((p - y) / N, "(p − y)/N"),
     "sigmoid": (v.sigmoid(z) - y, "σ(z) − y"),
     "variance": (v.sum(p * (g - v.sum(p * g)) ** 2), "pᵀ ((g − (gᵀ p) 1) ⊙ (g − (gᵀ p) 1))"),
     "two sums": (v.sum(z) * v.sum(y) + 1, "1 + 1ᵀ y 1ᵀ z"),
@@ -232,7 +265,7 @@ T = array("T", "B,n,d")
     ("expression", "axes"),
     [
         (Element(tensor_of(M), k, k), (k,)),  # a diagonal
-        (Indicator(sp.Ge(z.element(k), 0)), (k,)),
+        (Indicator(sp.Ge(z.element(k), y.element(k))), (k,)),
         (Element(tensor_of(z), t.element(n)), (n,)),  # a gather
         (Element(tensor_of(z), k + 1), (k,)),  # a shift
         ((T @ V.T).body, (T @ V.T).indices),  # three axes that interact

@@ -1,0 +1,130 @@
+"""Gradients in named adjoints against hand-written forward and backward passes, and against finite differences."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .numeric.comparison import compare
+from .numeric.differences import difference_jvp
+from .numeric.sampling import generator
+from .symbolic.codegen import compile_numpy
+from .symbolic.derivations.model import Derivation, Evidence
+from .symbolic.derivations.system import SystemCheck
+from .symbolic.language.errors import LemmataError
+from .symbolic.language.indices import index
+from .symbolic.language.nodes import DefinedTensor, Tensor, element
+from .witness import DRAWS, Inputs, NotDrawn, arguments, call, draw_inputs, reference, sizes_text
+
+RTOL_VALUES, ATOL_VALUES = 1e-8, 1e-10
+RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-7
+DIRECTIONS = 6  # differences along so many random directions an array, and along single entries where there are few
+
+
+def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> tuple[Evidence, ...]:
+    """Evidence of kind "numpy" (hand-written backward) and "differences" (of the hand-written or the generated primal)."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        try:
+            points = [draw_inputs(d, seed=seed, number=n) for n in range(DRAWS)]
+            gradients = generated_gradients(d)
+            loss = _loss(d, check)
+        except NotDrawn as error:
+            return (Evidence("numpy", False, str(error)),)
+        except LemmataError as error:
+            return (Evidence("numpy", False, f"no NumPy code: {error}"),)
+        found = []
+        if check is not None and check.backward:
+            found.append(_against_backward(d, check, points, gradients, seed, began))
+        found.append(_against_differences(d, check, points, gradients, loss, seed))
+        return tuple(found)
+
+
+def gradient_parts(d: Derivation) -> dict[str, DefinedTensor]:
+    """The adjoints of the arrays asked for, by the array's name."""
+    declared = {t.name for t in arguments(d)}
+    return {p.name.removeprefix("d"): p.adjoint for p in d.parts if p.adjoint is not None and p.name.removeprefix("d") in declared}
+
+
+def generated_gradients(d: Derivation) -> dict[str, Callable[..., Any]]:
+    """Generated NumPy for each gradient, from the declared arrays."""
+    made = {}
+    for name, adjoint in gradient_parts(d).items():
+        at = [index("i", n) for n in adjoint.shape]
+        made[name] = compile_numpy(f"gradient_{name}", element(adjoint, *at), at, arguments(d))
+    return made
+
+
+def _loss(d: Derivation, check: SystemCheck | None) -> Callable[[Inputs], float]:
+    """The scalar that is differenced: Σ cotangent · hand-written primal, or the generated loss."""
+    if check is None:
+        function = compile_numpy("loss", d.left, (), arguments(d))
+        return lambda x: float(call(function, d, x))
+
+    def value(inputs: Inputs) -> float:
+        out = reference(check.primal, inputs, check.arguments, check.options)
+        return float(np.sum(out * inputs[check.cotangent])) if check.cotangent else float(out)
+
+    return value
+
+
+def _backward(check: SystemCheck, inputs: Inputs, names: Sequence[str]) -> dict[str, np.ndarray]:
+    result = reference(check.backward, inputs, check.backward_arguments or check.arguments, check.backward_options or check.options, raw=True)
+    if isinstance(result, Mapping):
+        return {n: np.asarray(result[n], dtype=float) for n in names if n in result}
+    if len(names) == 1 and isinstance(result, np.ndarray):
+        return {names[0]: result}
+    return {n: np.asarray(g, dtype=float) for n, g in zip(names, result, strict=False) if g is not None}
+
+
+def _against_backward(d: Derivation, check: SystemCheck, points: Sequence[tuple[Inputs, dict[str, int]]],
+                      gradients: Mapping[str, Callable[..., Any]], seed: int, began: float) -> Evidence:
+    worst, compared = 0.0, 0
+    for inputs, sizes in points:
+        expected = _backward(check, inputs, list(gradients))
+        for name, function in gradients.items():
+            if name not in expected:
+                return Evidence("numpy", False, f"numeric.{check.backward} gives no gradient for {name}", time.perf_counter() - began)
+            actual = call(function, d, inputs)
+            if actual.shape != expected[name].shape:
+                return Evidence("numpy", False, f"d{name} has shape {actual.shape}, numeric.{check.backward} gives {expected[name].shape}",
+                                time.perf_counter() - began)
+            result = compare(actual, expected[name], rtol=RTOL_VALUES, atol=ATOL_VALUES)
+            if not result:
+                return Evidence("numpy", False, f"d{name} against numeric.{check.backward} at {sizes_text(sizes)}, seed {seed}: {result}",
+                                time.perf_counter() - began)
+            worst, compared = max(worst, result.absolute_error), compared + 1
+    return Evidence("numpy", True, f"{compared} gradients from generated NumPy agree with hand-written numeric.{check.backward} "
+                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+
+
+def _against_differences(d: Derivation, check: SystemCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]],
+                         gradients: Mapping[str, Callable[..., Any]], loss: Callable[[Inputs], float], seed: int) -> Evidence:
+    began = time.perf_counter()
+    what = f"hand-written numeric.{check.primal}" if check is not None else "the generated loss"
+    worst = 0.0
+    for number, (inputs, sizes) in enumerate(points):
+        for name, function in gradients.items():
+            actual = call(function, d, inputs)
+            x = inputs[name]
+            primal = lambda v, name=name, inputs=inputs: np.asarray(loss({**inputs, name: v}))  # noqa: E731
+            rng = generator(seed, d.name, name, number)
+            entries = [np.eye(1, x.size, n).reshape(x.shape) for n in range(x.size)] if x.size <= DIRECTIONS else [
+                rng.normal(size=x.shape) for _ in range(DIRECTIONS if number == 0 else 2)]
+            for direction in entries:
+                difference = float(difference_jvp(primal, x, direction))
+                result = compare(np.sum(actual * direction), difference, rtol=RTOL_DIFFERENCES, atol=ATOL_DIFFERENCES)
+                if not result:
+                    return Evidence("differences", False, f"d{name} against differences of {what} at {sizes_text(sizes)}, seed {seed}: {result}",
+                                    time.perf_counter() - began)
+                worst = max(worst, result.absolute_error)
+    return Evidence("differences", True, f"Richardson differences of {what} by {', '.join(gradients)} along random directions agree, "
+                    f"seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+
+
+__all__ = ["DefinedTensor", "Tensor", "system_evidence"]

@@ -1,0 +1,97 @@
+"""Lines that all forms of a derivation share: what is given, what is assumed, reasons, and blocks of LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..derivations.model import Detail
+from .document import PHASE_WORDS, Line
+from .latex import SIGNS as LATEX_SIGNS
+from .latex import write as write_latex
+from .lines import broken
+from .prose import escaped, sentences, space
+from .text import write as write_text
+from .tree import Node, Relation
+
+TEXT_WIDTH = 92
+LATEX_WIDTH = 62
+
+
+class Given(Protocol):
+    """What a document says before its chain."""
+
+    @property
+    def declared(self) -> tuple[tuple[Node, tuple[Node, ...], str], ...]: ...
+
+    @property
+    def hypotheses(self) -> tuple[tuple[Node, tuple[Node, ...]], ...]: ...
+
+
+def declared_text(shown: Given) -> str:
+    parts = []
+    for name, sizes, entries in shown.declared:
+        shape = " × ".join(write_text(n) for n in sizes)
+        power = "" if not sizes else f"^{shape}" if len(shape) == 1 else f"^({shape})"
+        where, _, words = space(entries)
+        parts.append(f"{write_text(name)} ∈ {where}{power}" + (f" [{words}]" if words else ""))
+    return ", ".join(parts)
+
+
+def hypothesis_text(relation: Node, letters: Sequence[Node]) -> str:
+    return write_text(relation) + (f"   for all {', '.join(write_text(x) for x in letters)}" if letters else "")
+
+
+def reason_text(line: Line, detail: Detail) -> str:
+    if detail == "brief" or not (line.rules or line.reasons):
+        return ""
+    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    return f"[{', '.join(line.rules)}] {why}".strip() if line.rules else why
+
+
+def latex_lines(node: Node) -> list[str]:
+    return broken(node, LATEX_WIDTH, write_latex, r"\Bigl(", r"\Bigr)")
+
+
+def hypothesis_rows(shown: Given) -> list[str]:
+    """Each hypothesis with an alignment mark at its sign."""
+    rows = []
+    for relation, letters in shown.hypotheses:
+        assert isinstance(relation, Relation)
+        row = f"{write_latex(relation.left)} &{LATEX_SIGNS[relation.sign]} {write_latex(relation.right)}"
+        rows.append(
+            row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else "")
+        )
+    return rows
+
+
+def assumptions(shown: Given) -> str:
+    return ", ".join(f"${row.replace('&', '')}$" for row in hypothesis_rows(shown))
+
+
+def reason_markdown(line: Line, detail: Detail) -> str:
+    if detail == "brief" or not (line.rules or line.reasons):
+        return ""
+    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
+    return why + (f" ({', '.join(f'`{r}`' for r in line.rules)})" if line.rules else "")
+
+
+def block(latex: str) -> list[str]:
+    return ["$$", latex, "$$"]
+
+
+def aligned(rows: list[str]) -> list[str]:
+    return block(
+        rows[0].replace("&", "", 1)
+        if len(rows) == 1
+        else "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+    )
+
+
+def declared_latex(shown: Given) -> str:
+    parts = []
+    for name, sizes, entries in shown.declared:
+        power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
+        _, where, words = space(entries)
+        parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))
+    return ", ".join(parts)

@@ -1,0 +1,275 @@
+r"""A gradient in named adjoints in each output form: text, LaTeX for a page or a notebook, Markdown, a LaTeX section.
+
+All forms show the same `SystemDocument` in the same order: what is given, the forward definitions, the loss, the adjoints
+from the loss back, and the gradients that were asked for, collected at the end.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from ..derivations.model import Derivation, Detail
+from .latex import write as write_latex
+from .lines import broken
+from .pieces import (
+    TEXT_WIDTH,
+    aligned,
+    assumptions,
+    declared_latex,
+    declared_text,
+    hypothesis_rows,
+    hypothesis_text,
+    latex_lines,
+)
+from .prose import breakable, escaped
+from .system_document import Said, Section, system_document, wanted
+from .text import write as write_text
+from .tree import Node, Relation
+
+# Both forms of a definition stand in one row up to this width, counted in characters of the text.
+_ONE_ROW = 58
+
+
+def _best(said: Said) -> Relation:
+    return said.vector or said.index
+
+
+# ---------------------------------------------------------------------- text
+def system_text(d: Derivation, detail: Detail = "normal") -> str:
+    """A gradient in named adjoints as plain text."""
+    shown = system_document(d, detail)
+    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
+    rows = [("given", declared_text(shown)), *(("assuming", hypothesis_text(*h)) for h in shown.hypotheses)]
+    rows += [("forward", line) for line in _columns([*shown.forward])]
+    rows += [("loss", line) for line in _columns([shown.loss])]
+    if detail == "brief":
+        rows += [("backward", _line(s.result)) for s in shown.sections if not s.wanted]
+    previous = ""
+    for label, content in rows:
+        out += [f"  {label if label != previous else '':<10} {content}"]
+        previous = label
+    if detail != "brief":
+        for s in shown.sections:
+            out += ["", *_section_text(s, detail)]
+        out.append("")
+    for n, s in enumerate(wanted(shown)):
+        out.append(f"  {'gradients' if n == 0 else '':<10} {_line(s.result)}")
+    ends = [*(("note", n) for n in shown.notes), ("uses", ", ".join(shown.uses)), ("source", shown.source)]
+    out += [""] if any(content for _, content in ends) else []
+    for label, content in ends:
+        if content:
+            out += textwrap.wrap(f"{label}: {content}", TEXT_WIDTH + 8, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(out) + "\n"
+
+
+def _line(said: Said) -> str:
+    return write_text(_best(said)) + _each_text(said)
+
+
+def _each_text(said: Said) -> str:
+    return f"   (for each {', '.join(map(write_text, said.for_each))})" if said.vector and said.for_each else ""
+
+
+def _columns(given: Sequence[Said]) -> list[str]:
+    """Index form, and beside it the vector form."""
+    shown = [(write_text(s.index), write_text(s.vector) + _each_text(s) if s.vector else "") for s in given]
+    width = max((len(a) for a, b in shown if b and len(a) <= _ONE_ROW), default=0)
+    rows = []
+    for a, b in shown:
+        if len(a) > width or not b:
+            rows.append(a)
+            if b:
+                rows.append(" " * (width + 4) + b)
+        else:
+            rows.append(f"{a:<{width}}    {b}")
+    return rows
+
+
+def _section_text(s: Section, detail: Detail) -> list[str]:
+    head = write_text(s.head)
+    indent = " " * (len(head) + 2)
+    out: list[str] = []
+    for n, line in enumerate(s.lines):
+        first, *rest = broken(line.node, TEXT_WIDTH, write_text, "(", ")")
+        out += [f"  {head if n == 0 else indent[2:]} = {first}", *(f"{indent}     {r}" for r in rest)]
+        note = _reason(line.rules, line.reasons, detail)
+        out += [f"{indent}     {r}" for r in textwrap.wrap(note, TEXT_WIDTH, break_long_words=False)]
+    if s.result.vector is not None:
+        out.append(f"  {write_text(s.result.vector)}{_each_text(s.result)}")
+    if s.uses:
+        out.append(f"  by {', '.join(s.uses)}")
+    return out
+
+
+def _reason(rules: Sequence[str], reasons: Sequence[str], detail: Detail) -> str:
+    words = "; ".join(dict.fromkeys(reasons))
+    return f"[{', '.join(rules)}] {words if detail == 'full' else ''}".strip() if rules else words
+
+
+# ---------------------------------------------------------------------- LaTeX
+def _rows(left: Node, right: Node, sign: str = "=") -> list[str]:
+    first, *rest = latex_lines(right)
+    return [f"{write_latex(left)} &{sign} {first}", *(rf"&\qquad {r}" for r in rest)]
+
+
+def _each_latex(said: Said) -> str:
+    letters = ", ".join(map(write_latex, said.for_each))
+    return rf" \quad \text{{for each }} {letters}" if said.vector and said.for_each else ""
+
+
+def _relation_rows(said: Said, relation: Relation) -> list[str]:
+    rows = _rows(relation.left, relation.right, relation.sign)
+    if relation is said.vector:
+        rows[-1] += _each_latex(said)
+    return rows
+
+
+def _both_rows(given: Sequence[Said]) -> list[str]:
+    """Index form, and beside or below it the vector form."""
+    rows: list[str] = []
+    for s in given:
+        own = _relation_rows(s, s.index)
+        if s.vector is None:
+            rows += own
+            continue
+        beside = _relation_rows(s, s.vector)
+        short = len(write_text(s.index)) + len(write_text(s.vector) + _each_text(s)) <= _ONE_ROW
+        rows += [f"{own[0]} & \\qquad {beside[0]}"] if short and len(own) == len(beside) == 1 else [*own, *beside]
+    return rows
+
+
+def _best_rows(sections: Sequence[Section]) -> list[str]:
+    return [row for s in sections for row in _relation_rows(s.result, _best(s.result))]
+
+
+def _section_rows(s: Section, short_rules: bool) -> list[str]:
+    """The chain of one adjoint, then its vector form."""
+    rows: list[str] = []
+    for n, line in enumerate(s.lines):
+        first, *rest = latex_lines(line.node)
+        rows += [f"{write_latex(s.head) if n == 0 else ''} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)]
+        words = "; ".join(line.rules if short_rules else line.reasons) if line.rules else ""
+        if words and short_rules:
+            rows[-1] += rf" && \small\text{{{escaped(words)}}}"
+    if s.result.vector is not None:
+        rows += _relation_rows(s.result, s.result.vector)
+    return rows
+
+
+def system_latex(d: Derivation, detail: Detail = "normal") -> str:
+    """A gradient in named adjoints as one `aligned` block, without dollar signs."""
+    shown = system_document(d, detail)
+    groups = [_both_rows([*shown.forward, shown.loss]), hypothesis_rows(shown)]
+    if detail == "brief":
+        groups.append(_best_rows([s for s in shown.sections if not s.wanted]))
+    else:
+        groups += [_section_rows(s, detail == "full") for s in shown.sections]
+    groups.append(_best_rows(wanted(shown)))
+    blocks = [" \\\\\n".join(g) for g in groups if g]
+    return "\\begin{aligned}\n" + " \\\\[1ex]\n".join(blocks) + "\n\\end{aligned}"
+
+
+# ---------------------------------------------------------------------- Markdown
+def system_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) -> str:
+    """A gradient in named adjoints as Markdown with `$$` mathematics."""
+    shown = system_document(d, detail)
+    mark = "#" * (level + 1)
+    out = [f"{'#' * level} {shown.title}", ""]
+    if shown.title != shown.name:
+        out += [f"`{shown.name}`", ""]
+    out += [f"Given {declared_latex(shown)}.", ""]
+    if shown.hypotheses:
+        out += [f"Assume {assumptions(shown)}.", ""]
+    out += [f"{mark} Forward", "", *aligned(_both_rows([*shown.forward, shown.loss])), "", f"{mark} Backward", ""]
+    middle = [s for s in shown.sections if not s.wanted]
+    if detail == "brief" and middle:
+        out += [*aligned(_best_rows(middle)), ""]
+    if detail != "brief":
+        for s in shown.sections:
+            out += [f"**Adjoint of** ${write_latex(s.of)}$", "", *aligned(_section_rows(s, False)), ""]
+            out += _reasons(s, detail, lambda r: f"`{r}`", str)
+            out += [f"By {', '.join(f'`{u}`' for u in s.uses)}.", ""] if s.uses else []
+    out += [f"{mark} Gradients", "", *aligned(_best_rows(wanted(shown))), ""]
+    out += [f"- {n}" for n in shown.notes]
+    if shown.uses:
+        out.append("- Uses " + ", ".join(f"`{u}`" for u in shown.uses) + ".")
+    if shown.source:
+        out.append(f"- Source: {shown.source}")
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _reasons(s: Section, detail: Detail, code: object, prose: object) -> list[str]:
+    """The rules of a section: one sentence, or a list with a line for each line of the chain."""
+    lines = [line for line in s.lines if line.rules]
+    if not lines:
+        return []
+    shown = [f"{', '.join(code(r) for r in line.rules)}" for line in lines]  # type: ignore[operator]
+    if detail == "normal":
+        return [f"Rules: {shown[0]}.", ""]
+    why = [prose("; ".join(dict.fromkeys(line.reasons))) for line in lines]  # type: ignore[operator]
+    return [*(f"{n}. {rules}: {w}" if w else f"{n}. {rules}" for n, (rules, w) in enumerate(zip(shown, why, strict=True), 1)), ""]
+
+
+# ---------------------------------------------------------------------- a section of a LaTeX document
+def system_tex_body(d: Derivation, detail: Detail = "normal") -> str:
+    """A gradient in named adjoints for a LaTeX document with amsmath."""
+    shown = system_document(d, detail)
+    out = [rf"\section*{{{escaped(shown.title)}}}"]
+    if shown.title != shown.name:
+        out.append(rf"\texttt{{{breakable(shown.name)}}}")
+    out.append(f"\nGiven {declared_latex(shown)}.")
+    if shown.hypotheses:
+        out.append(f"Assume {assumptions(shown)}.\n")
+    out += ["\nForward:", *_display(_both_rows([*shown.forward, shown.loss]), True)]
+    middle = [s for s in shown.sections if not s.wanted]
+    if detail == "brief" and middle:
+        out += ["Backward, from the loss:", *_display(_best_rows(middle))]
+    if detail != "brief":
+        for s in shown.sections:
+            out.append(rf"\paragraph{{Adjoint of $\boldsymbol{{{write_latex(s.of)}}}$.}}")
+            rules = [
+                rf"\texttt{{{breakable(r)}}}"
+                for r in dict.fromkeys(r for line in s.lines for r in line.rules)
+            ]
+            if detail == "normal":
+                out.append("By the chain rule" + (f", with {', '.join(rules)}" if rules else "") + ",")
+                out += _display(_section_rows(s, False))
+            else:
+                out += _display(_told_rows(s))
+            if s.uses:
+                out.append("By " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in s.uses) + ".")
+    out += [r"\paragraph{Gradients.}" if detail != "brief" else "Gradients:", *_display(_best_rows(wanted(shown)))]
+    out += [f"\n{escaped(n)}" for n in shown.notes]
+    if shown.uses:
+        out.append("\nUses " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in shown.uses) + ".")
+    if shown.source:
+        out.append(f"\nSource: {escaped(shown.source)}")
+    return "\n".join(out) + "\n"
+
+
+def _told_rows(s: Section) -> list[str]:
+    """The chain with a sentence before each line."""
+    rows: list[str] = []
+    for n, line in enumerate(s.lines):
+        first, *rest = latex_lines(line.node)
+        rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in line.rules)
+        words = escaped("; ".join(dict.fromkeys(line.reasons)))
+        told = f"{words} ({rules})" if words and rules else words or rules
+        if n and told:
+            rows.append(rf"\intertext{{{told}}}")
+        rows += [f"{write_latex(s.head) if n == 0 else ''} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)]
+    if s.result.vector is not None:
+        rows += [r"\intertext{in vector form}", *_relation_rows(s.result, s.result.vector)]
+    return rows
+
+
+def _display(rows: Sequence[str], together: bool = False) -> list[str]:
+    """A display that may break between pages, or one whose columns stand `together`."""
+    kind = "aligned" if together else "align*"
+    body: list[str] = []
+    for n, row in enumerate(rows):
+        end = n == len(rows) - 1 or row.startswith(r"\intertext") or rows[n + 1].startswith(r"\intertext")
+        body.append(row if end else row + r" \\")
+    inside = [rf"\begin{{{kind}}}", *body, rf"\end{{{kind}}}"]
+    return [r"\[", *inside, r"\]"] if together else inside
