@@ -75,6 +75,10 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
         known[a.named.name] = Array(a.indices, element(a.named, *a.indices))
 
     found = adjoints(loss.body, wrt, rules, written, remember)
+    adjoint_names = {a.named for a in found}
+    # what an author's form names beside the loss's own definitions is defined too
+    written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
+    definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions and t not in adjoint_names]
     parts = tuple(_part(a, definitions, claim) for a in found)
     declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
     uses = tuple(dict.fromkeys(u for p in parts for u in p.uses))

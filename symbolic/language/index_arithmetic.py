@@ -1,7 +1,8 @@
 """Arithmetic of indices: bounds of affine forms, and quotient and remainder of an index form by a size.
 
-Splitting an axis of size G*D writes c = g*D + d, which is affine; merging two axes needs the way back, g = floor(c/D) and
-d = c mod D. Both are simplified here as far as the ranges of the indices allow, so that a split after a merge leaves no trace.
+Splitting an axis of size G*D writes c = g*D + d, which is affine; merging two axes needs the way back, g = floor(c/D)
+and d = c mod D. Both are simplified here as far as the ranges of the indices allow, so that a split after a merge
+leaves no trace.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import sympy as sp
 from .indices import Index, index
 from .nodes import Element
 
-
-# What reading had to take for >= 0 (x[:-1] of an axis of size n needs n - 2 >= 0); whoever reads sets a list to collect it.
+# What reading had to take for >= 0 (x[:-1] of an axis of size n needs n - 2 >= 0); whoever reads sets a list to
+# collect it.
 ASSUMED: ContextVar[list[sp.Expr] | None] = ContextVar("ASSUMED", default=None)
 
 
@@ -40,7 +41,9 @@ def certainly_nonnegative(value: sp.Expr) -> bool:
 def _shifted(value: sp.Expr) -> sp.Expr:
     """The form with every size n written as 1 + m, m >= 0: then L*K - K is L'*(K' + 1)."""
     sizes = [s for s in value.free_symbols if s.is_integer and s.is_positive]
-    return sp.expand(value.xreplace({s: 1 + sp.Symbol(f"{s.name}_less_1", integer=True, nonnegative=True) for s in sizes}))
+    return sp.expand(
+        value.xreplace({s: 1 + sp.Symbol(f"{s.name}_less_1", integer=True, nonnegative=True) for s in sizes})
+    )
 
 
 def certainly_less(value: sp.Expr, size: sp.Expr) -> bool:
@@ -124,7 +127,11 @@ def remainder(value: Any, size: Any) -> sp.Expr:
     if certainly_nonnegative(rest) and certainly_less(rest, size):
         return rest
     finer = _finer(rest, size)
-    return sp.Mod(rest, size) if finer is None else sp.expand(finer[2] * remainder(finer[0], sp.cancel(size / finer[2])) + finer[1])
+    return (
+        sp.Mod(rest, size)
+        if finer is None
+        else sp.expand(finer[2] * remainder(finer[0], sp.cancel(size / finer[2])) + finer[1])
+    )
 
 
 def _finer(value: sp.Expr, size: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr] | None:

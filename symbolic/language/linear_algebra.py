@@ -2,8 +2,8 @@
 
 `MatrixTensor` is a named array like any other, so its elements stand in index expressions as usual; it is closed: its
 matrix is given by a body in bound parameters (as a definition is), of which the last two are row and column. An inverse
-and a determinant are not opened into cofactors: what holds of them for every size is a relation (Σ_j X⁻¹_ij X_jk = δ_ik) or a
-derivative (d X⁻¹ = −X⁻¹ dX X⁻¹, d det X = det X tr(X⁻¹ dX)).
+and a determinant are not opened into cofactors: what holds of them for every size is a relation (Σ_j X⁻¹_ij X_jk =
+δ_ik) or a derivative (d X⁻¹ = −X⁻¹ dX X⁻¹, d det X = det X tr(X⁻¹ dX)).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sympy as sp
 from .arrays import Array, ArrayLike, as_array, shape_text
 from .errors import ShapeError, UnsupportedError
 from .indices import Index, bound_index, index
-from .nodes import Element, IndexSum, Tensor, element, free_indices, level, replace
+from .nodes import Element, Tensor, element, free_indices, level, replace
 from .rearrangement import eye, fresh, swapaxes
 from .sizes import same_size
 from .vocabulary import matmul
@@ -159,9 +159,9 @@ def norm(value: ArrayLike, order: Any = None, axis: Any = None, keepdims: bool =
         rows, columns = axes if order == 1 else axes[::-1]
         summed = np.sum(np.absolute(value), rows, True)
         return np.max(summed, (rows, columns))
-    raise UnsupportedError(f"norm of order {order!r} over the axes {tuple(axes)} is not read; write it with sum, max and abs")
-
-
+    raise UnsupportedError(
+        f"norm of order {order!r} over the axes {tuple(axes)} is not read; write it with sum, max and abs"
+    )
 
 
 __all__ = ["MatrixTensor", "det", "index", "inv", "matrix_power", "norm", "slogdet", "solve"]

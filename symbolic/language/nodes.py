@@ -102,7 +102,7 @@ class DefinedTensor(Tensor):
     definition in the array vocabulary (``softmax(z)``), for display only.
     """
 
-    __slots__ = ("parameters", "body", "origin")
+    __slots__ = ("parameters", "body", "origin", "_free")
 
     parameters: tuple[Index, ...]
     body: sp.Expr
@@ -117,6 +117,8 @@ class DefinedTensor(Tensor):
         self.parameters = parameters
         self.body = replace(body, dict(zip(indices, parameters, strict=True)))
         self.origin = origin
+        # Kept, because a definition of definitions would be walked again and again.
+        self._free = frozenset({self}) | (self.body.free_symbols - set(parameters))
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, object]]:
@@ -134,7 +136,7 @@ class DefinedTensor(Tensor):
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
-        return {self} | (self.body.free_symbols - set(self.parameters))
+        return set(self._free)
 
     def at(self, *indices: sp.Expr) -> sp.Expr:
         """The defining expression with the parameters replaced by `indices`."""

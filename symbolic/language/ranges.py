@@ -1,9 +1,9 @@
 """Ranges taken apart, so that floor and mod leave an index expression.
 
-Merging axes (a reshape, a Kronecker product, a repeat) puts floor(c/D) and c mod D into indices. Where c is summed over G*D
-places, it is replaced by g*D + d, summed over g and d, and both are gone; a free index is replaced in the same way, which
-asks the same question in other letters. A cyclic shift (c + s) mod n is undone by shifting c. `without_merges` does this for
-one expression and `cases` for both sides of an equality.
+Merging axes (a reshape, a Kronecker product, a repeat) puts floor(c/D) and c mod D into indices. Where c is summed
+over G*D places, it is replaced by g*D + d, summed over g and d, and both are gone; a free index is replaced in the
+same way, which asks the same question in other letters. A cyclic shift (c + s) mod n is undone by shifting c.
+`without_merges` does this for one expression and `cases` for both sides of an equality.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ import sympy as sp
 
 from .index_arithmetic import certainly_nonnegative, exact_quotient, quotient, recombined, remainder
 from .indices import Index, index
-from .nodes import Binder, Delta, Element, IndexProduct, IndexSum, Indicator, PartialDerivative, Tensor, element, free_indices, replace
+from .nodes import (
+    Binder,
+    Delta,
+    Element,
+    IndexProduct,
+    IndexSum,
+    Indicator,
+    PartialDerivative,
+    Tensor,
+    element,
+    free_indices,
+    replace,
+)
 
 _EXPLICIT = 4  # a range of at most so many numbers is written out
 
@@ -44,7 +56,11 @@ def cases(indices: Sequence[Index], left: sp.Expr, right: sp.Expr) -> list[tuple
             continue
         values, new = step
         rest = tuple(i for i in indices if i != own)
-        return [case for value in values for case in cases((*rest, *(i for i in new if value.has(i))), *(_again(e, own, value) for e in (a, b)))]
+        return [
+            case
+            for value in values
+            for case in cases((*rest, *(i for i in new if value.has(i))), *(_again(e, own, value) for e in (a, b)))
+        ]
     return [(tuple(indices), _opaque(a), _opaque(b))]
 
 
@@ -94,7 +110,13 @@ def _visit(node: Any) -> Any:
             parts.append(_visit(part))
         if len(parts) == 1:
             return parts[0]
-        return sp.Add(*parts) if isinstance(node, IndexSum) else sp.Mul(*parts) if isinstance(node, IndexProduct) else type(node)(body, own)
+        return (
+            sp.Add(*parts)
+            if isinstance(node, IndexSum)
+            else sp.Mul(*parts)
+            if isinstance(node, IndexProduct)
+            else type(node)(body, own)
+        )
     return _simplified(node, _visit)
 
 
@@ -111,14 +133,22 @@ def _simplified(node: Any, inner: Any = None) -> Any:
     args = [inner(a) for a in node.args]
     if isinstance(node, Delta):
         difference = sp.expand(args[0] - args[1])
-        return sp.S.Zero if certainly_nonnegative(difference - 1) or certainly_nonnegative(-1 - difference) else Delta(*args)
+        return (
+            sp.S.Zero
+            if certainly_nonnegative(difference - 1) or certainly_nonnegative(-1 - difference)
+            else Delta(*args)
+        )
     if isinstance(node, sp.floor):
         numerator, denominator = sp.fraction(sp.together(args[0]))
         return quotient(numerator, denominator) if numerator.is_integer else sp.floor(args[0])
     if isinstance(node, sp.Mod):
         return remainder(*args)
     made = node.func(*args)
-    return recombined(sp.expand(made)) if isinstance(made, sp.Add) and made.is_integer and made.has(sp.Mod) and made.has(sp.floor) else made
+    return (
+        recombined(sp.expand(made))
+        if isinstance(made, sp.Add) and made.is_integer and made.has(sp.Mod) and made.has(sp.floor)
+        else made
+    )
 
 
 def _known(node: Indicator, inner: Any) -> sp.Expr:
@@ -151,7 +181,12 @@ def _joined_at(body: sp.Expr, own: Index) -> tuple[list[sp.Expr], tuple[Index, .
         at = sp.expand(-rest * slope)
         for cut in (at, at + 1):
             cut = sp.expand(cut)
-            if cut != 0 and cut != own.size and certainly_nonnegative(cut - 1) and certainly_nonnegative(own.size - 1 - cut):
+            if (
+                cut != 0
+                and cut != own.size
+                and certainly_nonnegative(cut - 1)
+                and certainly_nonnegative(own.size - 1 - cut)
+            ):
                 places.append(cut)
     if not places:
         return None
@@ -163,14 +198,18 @@ def _joined_at(body: sp.Expr, own: Index) -> tuple[list[sp.Expr], tuple[Index, .
 
 
 def _split(body: sp.Expr, own: Index) -> tuple[list[sp.Expr], tuple[Index, ...]] | None:
-    """The forms to put in place of an index (one a case) and the new indices in them; None where nothing is to be split."""
+    """The forms to put in place of an index (one a case) and the new indices in them; None where nothing is to be
+    split.
+    """
     found: list[sp.Expr] = []
     for node in sorted(body.atoms(sp.floor, sp.Mod), key=sp.default_sort_key):
         top, by = node.args if isinstance(node, sp.Mod) else sp.fraction(sp.together(node.args[0]))
         if top == own and exact_quotient(own.size, by) is not None and by not in found:
             found.append(by)
     if found:
-        by = next(d for d in found if all(exact_quotient(d, e) is not None or exact_quotient(e, d) is None for e in found))
+        by = next(
+            d for d in found if all(exact_quotient(d, e) is not None or exact_quotient(e, d) is None for e in found)
+        )
         count = exact_quotient(own.size, by)
         assert count is not None
         q: Any = sp.S.Zero if count == 1 else index("q", count)
@@ -197,6 +236,7 @@ def _shifted(node: Any, tensor: Any) -> Any:
                 offset = sp.expand(place.args[0] - own)
                 if not any(isinstance(s, Index) for s in offset.free_symbols):
                     fresh = own.fresh()
-                    return type(node)(_simplified(replace(body, {own: sp.Mod(fresh - offset, own.size)})), fresh, *extra)
+                    return type(node)(
+                        _simplified(replace(body, {own: sp.Mod(fresh - offset, own.size)})), fresh, *extra
+                    )
     return type(node)(body, own, *extra)
-

@@ -1,9 +1,9 @@
 """Rearranging arrays: reshape, concatenate, stack, flip, roll, repeat, tile, pad, triangles, diagonals, running sums.
 
-Each is NumPy's function of the same name, written as arithmetic on indices (see `index_arithmetic`): splitting an axis gives
-an affine form, merging gives floor and mod, joining gives indicators. An element that stands beside an indicator may have
-an index out of its range where the indicator is 0; it has no meaning there and is never evaluated. What selects and
-writes by keys is in `selection`.
+Each is NumPy's function of the same name, written as arithmetic on indices (see `index_arithmetic`): splitting an
+axis gives an affine form, merging gives floor and mod, joining gives indicators. An element that stands beside an
+indicator may have an index out of its range where the indicator is 0; it has no meaning there and is never evaluated.
+What selects and writes by keys is in `selection`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,13 @@ def reshape(value: ArrayLike, shape: Sequence[Any]) -> Array:
     while a < len(olds) or b < len(news):
         group = _group([i.size for _, i in olds[a:]], [i.size for i in news[b:]])
         if group is None:
-            raise UnsupportedError(f"reshape from {shape_text(value.shape)} to {shape_text(new)}: no axes of the one make axes of the other "
-                                   "for every size; name the sizes so that products agree, e.g. x=N,G*D for (N, G, D)")
-        old_group = [i for _, i in olds[a:a + group[0]]]
-        mapping.update(_split(old_group, news[b:b + group[1]]))
+            raise UnsupportedError(
+                f"reshape from {shape_text(value.shape)} to {shape_text(new)}: no axes of the one make axes of the "
+                f"other "
+                "for every size; name the sizes so that products agree, e.g. x=N,G*D for (N, G, D)"
+            )
+        old_group = [i for _, i in olds[a : a + group[0]]]
+        mapping.update(_split(old_group, news[b : b + group[1]]))
         a, b = a + group[0], b + group[1]
     return Array(letters, replace(value.body, mapping))
 
@@ -77,11 +80,16 @@ def _inferred(value: Array, shape: list[sp.Expr]) -> list[sp.Expr]:
     if unknown:
         rest = exact_quotient(total, known)
         if rest is None:
-            raise ShapeError(f"reshape from {shape_text(value.shape)} to {shape_text(shape)}: {total} is not a multiple of {known} for "
-                             "every size; write the size of the axis as a product, e.g. x=N,G*D")
+            raise ShapeError(
+                f"reshape from {shape_text(value.shape)} to {shape_text(shape)}: {total} is not a multiple of "
+                f"{known} for "
+                "every size; write the size of the axis as a product, e.g. x=N,G*D"
+            )
         shape[unknown[0]] = rest
     elif not same_size(total, known):
-        raise ShapeError(f"reshape from {shape_text(value.shape)} to {shape_text(shape)}: {total} elements against {known}")
+        raise ShapeError(
+            f"reshape from {shape_text(value.shape)} to {shape_text(shape)}: {total} elements against {known}"
+        )
     return shape
 
 
@@ -111,17 +119,22 @@ def broadcast_to(value: ArrayLike, shape: Sequence[Any]) -> Array:
     """The array stretched to a shape."""
     value = as_array(value)
     letters = [index("i", n) for n in shape]
-    if value.ndim > len(letters) or not all(i.size == 1 or same_size(i.size, o.size) for i, o in
-                                            zip(value.indices[::-1], letters[::-1], strict=False)):
-        raise ShapeError(f"the shape {shape_text(value.shape)} does not stretch to {shape_text([i.size for i in letters])}")
+    if value.ndim > len(letters) or not all(
+        i.size == 1 or same_size(i.size, o.size) for i, o in zip(value.indices[::-1], letters[::-1], strict=False)
+    ):
+        raise ShapeError(
+            f"the shape {shape_text(value.shape)} does not stretch to {shape_text([i.size for i in letters])}"
+        )
     return Array(letters, aligned(value, letters))
 
 
 def moveaxis(value: ArrayLike, source: Any, destination: Any) -> Array:
     """Axes moved to other places; the others keep their order."""
     value = as_array(value)
-    pairs = [[normal_axis(a, value.ndim, value.shape) for a in (v if isinstance(v, (tuple, list)) else (v,))]
-             for v in (source, destination)]
+    pairs = [
+        [normal_axis(a, value.ndim, value.shape) for a in (v if isinstance(v, (tuple, list)) else (v,))]
+        for v in (source, destination)
+    ]
     order = [a for a in range(value.ndim) if a not in pairs[0]]
     for to, axis in sorted(zip(pairs[1], pairs[0], strict=True)):
         order.insert(to, axis)
@@ -150,12 +163,16 @@ def expand_dims(value: ArrayLike, axis: Any) -> Array:
 def squeeze(value: ArrayLike, axis: Any = None) -> Array:
     """The array without its axes of size 1 (all of them, or the ones named)."""
     value = as_array(value)
-    axes = None if axis is None else {normal_axis(a, value.ndim, value.shape) for a in (axis if isinstance(axis, tuple) else (axis,))}
+    axes = (
+        None
+        if axis is None
+        else {normal_axis(a, value.ndim, value.shape) for a in (axis if isinstance(axis, tuple) else (axis,))}
+    )
     gone = [i for n, i in enumerate(value.indices) if (i.size == 1 if axes is None else n in axes)]
     wrong = [i for i in gone if i.size != 1]
     if wrong:
         raise ShapeError(f"squeeze of {shape_text(value.shape)}: axis of size {wrong[0].size} is not 1")
-    return Array([i for i in value.indices if i not in gone], replace(value.body, {i: sp.S.Zero for i in gone}))
+    return Array([i for i in value.indices if i not in gone], replace(value.body, dict.fromkeys(gone, sp.S.Zero)))
 
 
 def concatenate(values: Sequence[ArrayLike], axis: int = 0) -> Array:
@@ -163,19 +180,33 @@ def concatenate(values: Sequence[ArrayLike], axis: int = 0) -> Array:
     arrays = [fresh(as_array(v)) for v in values]
     ndim = arrays[0].ndim
     if not ndim or any(a.ndim != ndim for a in arrays):
-        raise ShapeError(f"concatenate needs arrays with the same number of axes, got {', '.join(shape_text(a.shape) for a in arrays)}")
+        raise ShapeError(
+            f"concatenate needs arrays with the same number of axes, got {', '.join(shape_text(a.shape) for a in arrays)}"
+        )
     axis = normal_axis(axis, ndim, arrays[0].shape)
     for a in arrays[1:]:
         for n, (x, y) in enumerate(zip(a.shape, arrays[0].shape, strict=True)):
             if n != axis and not same_size(x, y):
-                raise ShapeError(f"concatenate along axis {axis}: {shape_text(arrays[0].shape)} and {shape_text(a.shape)} differ in axis {n}")
+                raise ShapeError(
+                    f"concatenate along axis {axis}: {shape_text(arrays[0].shape)} and {shape_text(a.shape)} differ "
+                    f"in axis {n}"
+                )
     indices = list(arrays[0].indices)
     own = indices[axis] = index("i", sp.expand(sp.Add(*(a.shape[axis] for a in arrays))))
     body: sp.Expr = sp.S.Zero
     offset: sp.Expr = sp.S.Zero
     for number, a in enumerate(arrays):
         n = a.shape[axis]
-        part = replace(a.body, dict(zip(a.indices, [*indices[:axis], sp.S.Zero if n == 1 else own - offset, *indices[axis + 1:]], strict=True)))
+        part = replace(
+            a.body,
+            dict(
+                zip(
+                    a.indices,
+                    [*indices[:axis], sp.S.Zero if n == 1 else own - offset, *indices[axis + 1 :]],
+                    strict=True,
+                )
+            ),
+        )
         if n == 1 and len(arrays) > 1:
             guard: sp.Expr = Delta(own, offset)
         else:
@@ -318,8 +349,11 @@ def diagonal(value: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1) 
     elif certainly_nonnegative(rows - columns):
         length = columns
     else:
-        raise UnsupportedError(f"the diagonal of {shape_text(value.shape)} has min({rows}, {columns}) elements; write the one size in terms "
-                               "of the other, e.g. N and N+K")
+        raise UnsupportedError(
+            f"the diagonal of {shape_text(value.shape)} has min({rows}, {columns}) elements; write the one size in "
+            f"terms "
+            "of the other, e.g. N and N+K"
+        )
     own = index("i", length)
     at = _letter(own)
     return Array([*value.indices[:-2], own], replace(value.body, {i: at + max(-offset, 0), j: at + max(offset, 0)}))
@@ -355,8 +389,11 @@ def kron(left: ArrayLike, right: ArrayLike) -> Array:
     while b.ndim < a.ndim:
         b = expand_dims(b, 0)
     indices = [index("i", sp.expand(x * y)) for x, y in zip(a.shape, b.shape, strict=True)]
-    return Array(indices, a.element(*(quotient(i, n) for i, n in zip(indices, b.shape, strict=True)))
-                 * b.element(*(remainder(i, n) for i, n in zip(indices, b.shape, strict=True))))
+    return Array(
+        indices,
+        a.element(*(quotient(i, n) for i, n in zip(indices, b.shape, strict=True)))
+        * b.element(*(remainder(i, n) for i, n in zip(indices, b.shape, strict=True))),
+    )
 
 
 def cumsum(value: ArrayLike, axis: int | None = None) -> Array:

@@ -1,8 +1,9 @@
-"""Selecting and writing by keys: integers, slices with bounds and steps, new axes, integer arrays and masks, as in NumPy.
+"""Selecting and writing by keys: integers, slices with bounds and steps, new axes, integer arrays and masks, as in
+NumPy.
 
-`select` is ``x[key]``. `written` is the array after ``x[key] = v``, and `added` after ``np.add.at(x, key, v)``; both solve
-the key for the place that is written to: out_c = [c is written] v + [c is not] old. Where a key may name one place
-more than once, a later write wins in `written` and all count in `added`.
+`select` is ``x[key]``. `written` is the array after ``x[key] = v``, and `added` after ``np.add.at(x, key, v)``; both
+solve the key for the place that is written to: out_c = [c is written] v + [c is not] old. Where a key may name one
+place more than once, a later write wins in `written` and all count in `added`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from .errors import IndexError_, UnsupportedError
 from .index_arithmetic import assume_nonnegative, certainly_less, certainly_nonnegative, quotient, remainder
 from .indices import Index, index
 from .nodes import Delta, IndexProduct, IndexSum, Indicator, replace
-from .sizes import same_size
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,15 @@ def select(value: Array, key: Any) -> Array:
         else:
             mapping[a.own] = a.form
     owns = list(mapping)
-    return Array(plan.result, by_cases(list(mapping.values()), lambda forms: replace(body, dict(zip(owns, forms, strict=True)))))
+    return Array(
+        plan.result, by_cases(list(mapping.values()), lambda forms: replace(body, dict(zip(owns, forms, strict=True))))
+    )
 
 
 def by_cases(forms: Sequence[sp.Expr], result: Callable[[list[sp.Expr]], sp.Expr]) -> sp.Expr:
-    """What `result` makes of index forms; a form that holds an indicator (from `where`) is taken at both of its values."""
+    """What `result` makes of index forms; a form that holds an indicator (from `where`) is taken at both of its
+    values.
+    """
     found = sorted({c for f in forms if f.has(Indicator) for c in f.atoms(Indicator)}, key=sp.default_sort_key)
     if not found:
         return result(list(forms))
@@ -86,7 +90,12 @@ def by_cases(forms: Sequence[sp.Expr], result: Callable[[list[sp.Expr]], sp.Expr
 
 def _under(form: sp.Expr, condition: Any) -> sp.Expr:
     """A form where a condition holds: wrapping round an index that the condition keeps above 0 is not needed."""
-    if isinstance(form, sp.Mod) and isinstance(condition, sp.Ge | sp.Gt) and condition.lhs == form.args[0] and condition.rhs == 0:
+    if (
+        isinstance(form, sp.Mod)
+        and isinstance(condition, sp.Ge | sp.Gt)
+        and condition.lhs == form.args[0]
+        and condition.rhs == 0
+    ):
         return form.args[0]
     return form
 
@@ -114,8 +123,10 @@ def increased(value: Array, key: Any, increment: ArrayLike) -> Array:
 def _last_of(term: sp.Expr, target: sp.Expr, left: list[Index]) -> sp.Expr:
     """The term for the last value of a letter at which the target is hit."""
     if len(left) > 1:
-        raise UnsupportedError("a write through integer arrays with several axes may name one place more than once; write np.add.at to "
-                               "add up, or use one axis")
+        raise UnsupportedError(
+            "a write through integer arrays with several axes may name one place more than once; write np.add.at to "
+            "add up, or use one axis"
+        )
     (b,) = left
     later = b.fresh("m")
     return IndexSum(term * IndexProduct(1 - Indicator(sp.Gt(later, b)) * replace(target, {b: later}), later), b)
@@ -125,7 +136,9 @@ def _store(value: Array, key: Any, new: Array, accumulate: bool) -> Array:
     plan = _plan(value, key)
     stretched = broadcast_shapes([new.shape, tuple(i.size for i in plan.result)], "the assignment")
     if len(stretched) > len(plan.result):
-        raise IndexError_(f"a value of shape {shape_text(new.shape)} does not fit a place of shape {shape_text([i.size for i in plan.result])}")
+        raise IndexError_(
+            f"a value of shape {shape_text(new.shape)} does not fit a place of shape {shape_text([i.size for i in plan.result])}"
+        )
     target, solution, left = _solved(plan)
     body = replace(aligned(new, plan.result), solution)
     if accumulate:
@@ -140,7 +153,9 @@ def _store(value: Array, key: Any, new: Array, accumulate: bool) -> Array:
 
 
 def _solved(plan: _Plan) -> tuple[sp.Expr, dict[Any, sp.Expr], list[Index]]:
-    """Whether a place (in the array's own indices) is written, the result's letters there, and the letters left unsolved."""
+    """Whether a place (in the array's own indices) is written, the result's letters there, and the letters left
+    unsolved.
+    """
     target: sp.Expr = sp.S.One
     solution: dict[Any, sp.Expr] = {}
     rest: list[_Axis] = []
@@ -196,7 +211,11 @@ def _plan(value: Array, key: Any) -> _Plan:
     keys = _expanded(list(key) if isinstance(key, tuple) else [key], value)
     plan = _Plan()
     arrays = [k for k in keys if isinstance(k, Array) and k.ndim]
-    lead = [index("i", n) for n in broadcast_shapes([a.shape for a in arrays], "integer arrays as indices")] if arrays else []
+    lead = (
+        [index("i", n) for n in broadcast_shapes([a.shape for a in arrays], "integer arrays as indices")]
+        if arrays
+        else []
+    )
     plan.gathered = lead
     advanced = [n for n, k in enumerate(keys) if isinstance(k, Array | Chosen)] if arrays else []
     together = bool(advanced) and advanced == list(range(advanced[0], advanced[-1] + 1))
@@ -225,7 +244,10 @@ def _expanded(keys: list[Any], value: Array) -> list[Any]:
     """The key with one entry an axis: ``...`` written out, numbers as arrays without axes."""
     for k in keys:
         if isinstance(k, Mask):
-            raise UnsupportedError("a mask selects a number of elements that depends on the data; write np.where(mask, x, 0), or sum over it")
+            raise UnsupportedError(
+                "a mask selects a number of elements that depends on the data; write np.where(mask, x, 0), or sum "
+                "over it"
+            )
     used = sum(k is not None and k is not Ellipsis for k in keys)
     if used > value.ndim:
         raise IndexError_(f"too many indices ({used}) for an array of shape {shape_text(value.shape)}")
@@ -233,7 +255,7 @@ def _expanded(keys: list[Any], value: Array) -> list[Any]:
     if len(dots) > 1:
         raise IndexError_("an index holds '...' more than once")
     at = dots[0] if dots else len(keys)
-    keys[at:at + len(dots)] = [slice(None)] * (value.ndim - used)
+    keys[at : at + len(dots)] = [slice(None)] * (value.ndim - used)
     return [k if k is None or isinstance(k, slice | Array | Chosen) else as_array(k) for k in keys]
 
 
@@ -270,8 +292,10 @@ def _sliced(own: Index, key: slice, plan: _Plan) -> _Axis:
     if length.is_nonpositive:
         raise IndexError_(f"the slice {_text(key)} of an axis of size {own.size} is empty")
     if any(isinstance(s, Index) for s in length.free_symbols):
-        raise UnsupportedError(f"the slice {_text(key)} has a length that changes in the loop ({length}); write a mask instead, e.g. "
-                               "np.where(np.arange(n) <= i, x, 0)")
+        raise UnsupportedError(
+            f"the slice {_text(key)} has a length that changes in the loop ({length}); write a mask instead, e.g. "
+            "np.where(np.arange(n) <= i, x, 0)"
+        )
     assume_nonnegative(length - 1)
     letter = index("i", length)
     plan.result.append(letter)
@@ -280,7 +304,10 @@ def _sliced(own: Index, key: slice, plan: _Plan) -> _Axis:
 
 
 def _text(key: slice) -> str:
-    return ":".join("" if part is None else str(part) for part in ((key.start, key.stop) if key.step is None else (key.start, key.stop, key.step)))
+    return ":".join(
+        "" if part is None else str(part)
+        for part in ((key.start, key.stop) if key.step is None else (key.start, key.stop, key.step))
+    )
 
 
 def _end(end: Any, size: sp.Expr, default: sp.Expr, top: int = 0) -> sp.Expr:
@@ -300,8 +327,10 @@ def _end(end: Any, size: sp.Expr, default: sp.Expr, top: int = 0) -> sp.Expr:
     if end.is_Integer or (size - end).is_Integer:
         assume_nonnegative(size - top - end)
         return end
-    raise UnsupportedError(f"whether the end {end} of a slice lies within the axis of size {size} is not known for every size; write the "
-                           "size of the axis with it, e.g. x=N,H+K for x[:, :H]")
+    raise UnsupportedError(
+        f"whether the end {end} of a slice lies within the axis of size {size} is not known for every size; write the "
+        "size of the axis with it, e.g. x=N,H+K for x[:, :H]"
+    )
 
 
 def placed_at(forms: Sequence[sp.Expr], value: Array) -> sp.Expr:

@@ -1,7 +1,7 @@
 """Vector forms of arrays with more than two axes: matrices (or vectors) for each of the leading indices.
 
-Leading axes that all arrays share are fixed: the form is said for the last two axes, or the last one, and holds for each
-value of the others. Leading axes that are summed are written as a sum over such matrices, Σ_b X_bᵀ dY_b.
+Leading axes that all arrays share are fixed: the form is said for the last two axes, or the last one, and holds for
+each value of the others. Leading axes that are summed are written as a sum over such matrices, Σ_b X_bᵀ dY_b.
 """
 
 from __future__ import annotations

@@ -166,7 +166,9 @@ class Graph:
 
 def is_statistic(v: Vector) -> bool:
     """Whether a vector is made of sums or means over the rows of a matrix."""
-    return any(isinstance(x, RowMean) or (isinstance(x, Product) and isinstance(x.factors[-1], Ones)) for x in parts_of(v))
+    return any(
+        isinstance(x, RowMean) or (isinstance(x, Product) and isinstance(x.factors[-1], Ones)) for x in parts_of(v)
+    )
 
 
 def _outer(left: Vector | None, right: Vector | None, a: Index, b: Index) -> Vector:
@@ -189,7 +191,8 @@ def _scaled_rows(left: Vector | None, matrix: Vector, right: Vector | None, a: I
         if is_statistic(weight) or (clear and (left is None or right is None)):
             size = b.size if one else a.size
             parts = (weight.above, weight.below) if isinstance(weight, Quotient) else (weight,)
-            spread = [Outer(Ones(a.size), Ones(b.size)) if isinstance(v, Ones) else Repeated(v, one, size) for v in parts]
+            all_ones = Outer(Ones(a.size), Ones(b.size))
+            spread = [all_ones if isinstance(v, Ones) else Repeated(v, one, size) for v in parts]
             beside.append(spread[0] if len(spread) == 1 else Quotient(*spread))
         else:
             chain = [Diagonal(weight), *chain] if one else [*chain, Diagonal(weight)]

@@ -138,7 +138,8 @@ def derivation_latex(d: Derivation, detail: Detail = "normal") -> str:
     if shown.vector is not None:
         rows[-1] += r" \\[1ex]"
         left, right = shown.vector
-        rows.append((f"{write_latex(left)} &= " if left is not None else "&") + " ".join(latex_lines(right)) + _each_latex(shown))
+        opening = f"{write_latex(left)} &= " if left is not None else "&"
+        rows.append(opening + " ".join(latex_lines(right)) + _each_latex(shown))
     return "\\begin{aligned}\n" + "\n".join(rows) + "\n\\end{aligned}"
 
 

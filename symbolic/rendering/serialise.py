@@ -223,7 +223,8 @@ def derivation_to_json(d: Derivation) -> str:
     """
     every = [d, *_all_parts(d)]
     expressions = [x for p in every for x in _expressions(p)]
-    writer = _Writer(expressions, [*(i for p in every for i in (*p.indices, *(i for h in p.hypotheses for i in h.indices)))])
+    free = [i for p in every for i in (*p.indices, *(i for h in p.hypotheses for i in h.indices))]
+    writer = _Writer(expressions, free)
     body = {"format": FORMAT} | _written(d, writer)
     return json.dumps(_tables(writer) | body, ensure_ascii=False, indent=1)
 

@@ -1,7 +1,7 @@
 r"""A gradient in named adjoints in each output form: text, LaTeX for a page or a notebook, Markdown, a LaTeX section.
 
-All forms show the same `SystemDocument` in the same order: what is given, the forward definitions, the loss, the adjoints
-from the loss back, and the gradients that were asked for, collected at the end.
+All forms show the same `SystemDocument` in the same order: what is given, the forward definitions, the loss, the
+adjoints from the loss back, and the gradients that were asked for, collected at the end.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .pieces import (
     hypothesis_text,
     latex_lines,
 )
-from .prose import breakable, escaped
+from .prose import breakable, escaped, sentences
 from .system_document import Said, Section, system_document, wanted
 from .text import write as write_text
 from .tree import Node, Relation
 
-# Both forms of a definition stand in one row up to this width, counted in characters of the text.
+# Both forms of the definitions stand side by side up to this width, counted in characters of the text.
 _ONE_ROW = 58
 
 
@@ -103,8 +103,8 @@ def _section_text(s: Section, detail: Detail) -> list[str]:
 
 
 def _reason(rules: Sequence[str], reasons: Sequence[str], detail: Detail) -> str:
-    words = "; ".join(dict.fromkeys(reasons))
-    return f"[{', '.join(rules)}] {words if detail == 'full' else ''}".strip() if rules else words
+    words = sentences(reasons) if detail == "full" else ""
+    return f"[{', '.join(rules)}] {words}".strip() if rules else words
 
 
 # ---------------------------------------------------------------------- LaTeX
@@ -126,17 +126,14 @@ def _relation_rows(said: Said, relation: Relation) -> list[str]:
 
 
 def _both_rows(given: Sequence[Said]) -> list[str]:
-    """Index form, and beside or below it the vector form."""
-    rows: list[str] = []
-    for s in given:
-        own = _relation_rows(s, s.index)
-        if s.vector is None:
-            rows += own
-            continue
-        beside = _relation_rows(s, s.vector)
-        short = len(write_text(s.index)) + len(write_text(s.vector) + _each_text(s)) <= _ONE_ROW
-        rows += [f"{own[0]} & \\qquad {beside[0]}"] if short and len(own) == len(beside) == 1 else [*own, *beside]
-    return rows
+    """Index form, and beside all of them the vector forms, or below each where they are too long for a line."""
+    own = [_relation_rows(s, s.index) for s in given]
+    beside = [_relation_rows(s, s.vector) if s.vector else [] for s in given]
+    widths = [(len(write_text(s.index)), len(write_text(s.vector) + _each_text(s)) if s.vector else 0) for s in given]
+    fits = max(a for a, _ in widths) + max(b for _, b in widths) <= _ONE_ROW
+    if fits and all(len(rows) <= 1 for rows in (*own, *beside)):
+        return [a if not b else rf"{a} & \qquad {b[0]}" for (a,), b in zip(own, beside, strict=True)]
+    return [row for rows in zip(own, beside, strict=True) for part in rows for row in part]
 
 
 def _best_rows(sections: Sequence[Section]) -> list[str]:
@@ -149,9 +146,8 @@ def _section_rows(s: Section, short_rules: bool) -> list[str]:
     for n, line in enumerate(s.lines):
         first, *rest = latex_lines(line.node)
         rows += [f"{write_latex(s.head) if n == 0 else ''} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)]
-        words = "; ".join(line.rules if short_rules else line.reasons) if line.rules else ""
-        if words and short_rules:
-            rows[-1] += rf" && \small\text{{{escaped(words)}}}"
+        if line.rules and short_rules:
+            rows[-1] += rf" && \small\text{{{escaped(', '.join(line.rules))}}}"
     if s.result.vector is not None:
         rows += _relation_rows(s.result, s.result.vector)
     return rows
@@ -188,7 +184,7 @@ def system_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) ->
     if detail != "brief":
         for s in shown.sections:
             out += [f"**Adjoint of** ${write_latex(s.of)}$", "", *aligned(_section_rows(s, False)), ""]
-            out += _reasons(s, detail, lambda r: f"`{r}`", str)
+            out += _rules_markdown(s, detail)
             out += [f"By {', '.join(f'`{u}`' for u in s.uses)}.", ""] if s.uses else []
     out += [f"{mark} Gradients", "", *aligned(_best_rows(wanted(shown))), ""]
     out += [f"- {n}" for n in shown.notes]
@@ -199,16 +195,16 @@ def system_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) ->
     return "\n".join(out).rstrip() + "\n"
 
 
-def _reasons(s: Section, detail: Detail, code: object, prose: object) -> list[str]:
+def _rules_markdown(s: Section, detail: Detail) -> list[str]:
     """The rules of a section: one sentence, or a list with a line for each line of the chain."""
     lines = [line for line in s.lines if line.rules]
     if not lines:
         return []
-    shown = [f"{', '.join(code(r) for r in line.rules)}" for line in lines]  # type: ignore[operator]
+    shown = [", ".join(f"`{r}`" for r in line.rules) for line in lines]
     if detail == "normal":
         return [f"Rules: {shown[0]}.", ""]
-    why = [prose("; ".join(dict.fromkeys(line.reasons))) for line in lines]  # type: ignore[operator]
-    return [*(f"{n}. {rules}: {w}" if w else f"{n}. {rules}" for n, (rules, w) in enumerate(zip(shown, why, strict=True), 1)), ""]
+    why = [sentences(line.reasons) for line in lines]
+    return [*(f"{n}. {w} ({rules})".replace("  ", " ") for n, (rules, w) in enumerate(zip(shown, why, strict=True), 1)), ""]
 
 
 # ---------------------------------------------------------------------- a section of a LaTeX document
@@ -254,13 +250,13 @@ def _told_rows(s: Section) -> list[str]:
     for n, line in enumerate(s.lines):
         first, *rest = latex_lines(line.node)
         rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in line.rules)
-        words = escaped("; ".join(dict.fromkeys(line.reasons)))
+        words = escaped(sentences(line.reasons))
         told = f"{words} ({rules})" if words and rules else words or rules
         if n and told:
             rows.append(rf"\intertext{{{told}}}")
         rows += [f"{write_latex(s.head) if n == 0 else ''} &= {first}".strip(), *(rf"&\qquad {r}" for r in rest)]
     if s.result.vector is not None:
-        rows += [r"\intertext{in vector form}", *_relation_rows(s.result, s.result.vector)]
+        rows += [r"\intertext{In vector form:}", *_relation_rows(s.result, s.result.vector)]
     return rows
 
 

@@ -177,7 +177,7 @@ def softmax_form(e: sp.Expr, axes: Sequence[Index]) -> Vector | None:
     """The softmax of a vector or of the rows of a matrix, if e = exp(a)/Σ exp(a) over the last axis is written out."""
     powers = [f for f in sp.Mul.make_args(e) if isinstance(f, sp.exp)]
     totals = [1 / f for f in sp.Mul.make_args(e) if isinstance(f, sp.Pow) and f.exp == -1]
-    if not axes or len(powers) != 1 or len(totals) != 1 or e != powers[0] / totals[0] or type(totals[0]) is not IndexSum:
+    if not axes or len(powers) != 1 or len(totals) != 1 or e != powers[0] / totals[0]:
         return None
     if totals[0] != IndexSum(powers[0], axes[-1]):
         return None

@@ -1,8 +1,8 @@
 r"""Vector form -> notation tree: how `vectors` are written.
 
-Where a vector stands beside a matrix it is written alone, X W + b, and what is summed along rows or columns as rowsum(X)
-or colsum(X), instead of with the vector of ones; elsewhere A B 1 and u 1ᵀ are written out. A divisor stands at the end,
-dS K/√d.
+Where a vector stands beside a matrix it is written alone, X W + b, and what is summed along rows or columns as
+rowsum(X) or colsum(X), instead of with the vector of ones; elsewhere A B 1 and u 1ᵀ are written out. A divisor stands
+at the end, dS K/√d.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _Notation:
         self.shown = shown  # letters of the indices summed over, for the slices
 
     def show(self, v: Vector, beside: bool = False, axis: int | None = None) -> Node:
-        """`beside` a matrix, what is repeated is a vector; in a vector along an `axis`, M 1 is rowsum(M) or colsum(M)."""
+        """`beside` a matrix, what is repeated is a vector; a vector along an `axis` has rowsum(M) or colsum(M) for M 1."""
         match v:
             case Whole(tensor=tensor):
                 return self._whole(tensor)

@@ -178,8 +178,8 @@ class Transpose:
 class Repeated:
     """A vector repeated to a matrix: as each row (`axis` 0), or as each column (`axis` 1); `size` is how often.
 
-    Beside a matrix it is written as the vector alone, as NumPy broadcasts it; it is used only where the two sizes differ
-    or the vector is a statistic of rows or columns, so that the reader cannot take one axis for the other.
+    Beside a matrix it is written as the vector alone, as NumPy broadcasts it; it is used only where the two sizes
+    differ or the vector is a statistic of rows or columns, so that the reader cannot take one axis for the other.
     """
 
     vector: Vector

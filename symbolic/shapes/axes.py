@@ -17,14 +17,14 @@ import sympy as sp
 from ..language.errors import FormulaError, ShapeError
 from ..language.sizes import Size, SizeLike, same_size, size
 
-MIXED = "?"
+MIXED = "?"  # before the number of an axis that a reshape has torn out of order
 
 
 @dataclass(frozen=True)
 class Atom:
     """One named factor of an axis. A piece of a split atom knows what it is a piece of, and which one.
 
-    `mixed` names what an axis runs over that a reshape has torn out of order; such an axis has no name of its own.
+    `mixed` names what an axis runs over that a reshape has torn out of order; such an axis is called by its place, ?1.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Atom:
         return self.name.rstrip("'")
 
     def __str__(self) -> str:
-        return f"{MIXED}({' '.join(self.mixed)})" if self.mixed else self.name or str(self.size)
+        return self.name or str(self.size)
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from ..language import rearrangement as moved
 from ..language import vocabulary
 from ..language.arrays import Array, elementwise
 from ..language.errors import LemmataError, ShapeError, UnsupportedError
-from ..language.sizes import Size, SizeLike, size
+from ..language.sizes import Size, size
 from . import contracting, pointwise, rearranging
 from .axes import Atom, Axis, axis_of_size, read_axes
 from .broadcasting import broadcast
 from .dependence import dependence
 from .named import NamedArray, as_named, named
 from .rearranging import NeedsCondition
-from .trace import Condition, Line, Operand, Recorder, Trace, record, recording
+from .trace import Condition, Line, Recorder, Trace, record, recording, titled
 
 _REDUCTIONS = ("sum", "max", "min", "mean", "prod", "var")
 _ELEMENTWISE = ("exp", "log", "tanh", "erf", "sin", "cos", "tan", "sinh", "cosh", "sigmoid", "softplus", "log_sigmoid", "relu", "gelu", "gelu_tanh",
@@ -54,8 +54,9 @@ def _where(condition: Any, chosen: Any, other: Any) -> NamedArray:
     axes = broadcast("where", given)
     value = elementwise(lambda c, a, b: c * a + (1 - c) * b, *(g.value for g in given), name="where")
     scores = next((g for g in given[1:] if g.summed is not None), given[1])
-    result = NamedArray(value, axes, f"where({', '.join(g.label for g in given)})", scores.factor, scores.summed)
-    record(Line("mask", pointwise.operand(result), tuple(pointwise.operand(g) for g in given if g.ndim), formula=result.label,
+    label, formula = titled("", f"where({', '.join(g.label for g in given)})")
+    result = NamedArray(value, axes, label, scores.factor, scores.summed)
+    record(Line("mask", pointwise.operand(result), tuple(pointwise.operand(g) for g in given if g.ndim), formula=formula,
                 why=f"{given[1].label} where {given[0].label} holds, else {given[2].label}"))
     return result
 
@@ -113,8 +114,9 @@ def by_name(name: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any
     value = getattr(function, "original", function)(*plain, **options)
     arrays = [v for v in inputs if isinstance(v, NamedArray)]
     known = {a.size: a for x in arrays for a in x.axes}
-    result = NamedArray(value, [known.get(n, axis_of_size(n)) for n in value.shape], f"{name}({', '.join(a.label for a in arrays)})")
-    record(Line(name, pointwise.operand(result), tuple(map(pointwise.operand, arrays)), formula=result.label, why=f"the function {name}"))
+    label, formula = titled("", f"{name}({', '.join(a.label for a in arrays)})")
+    result = NamedArray(value, [known.get(n, axis_of_size(n)) for n in value.shape], label)
+    record(Line(name, pointwise.operand(result), tuple(map(pointwise.operand, arrays)), formula=formula, why=f"the function {name}"))
     return result
 
 
@@ -161,8 +163,9 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
     """
     refined: dict[sp.Expr, sp.Expr] = {}
     conditions: list[Condition] = []
+    definitions: dict[sp.Expr, sp.Expr] = {}
     for _ in range(_MOST_CONDITIONS):
-        to = Recorder()
+        to = Recorder(short_names=True)
         inputs, passed = _arguments(arguments, refined, to)
         try:
             with recording(to), _vocabulary_listens():
@@ -172,22 +175,14 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
         except NeedsCondition as needed:
             new = _new_size(needed, inputs, refined)
             refined[needed.dividend] = needed.divisor * new
+            definitions[new] = needed.dividend / needed.divisor
             conditions.append(Condition(needed.dividend, needed.divisor * new, f"{needed.divisor} must divide {needed.dividend}"))
             continue
-        definitions = {sp.cancel(c.right / c.left.xreplace(refined) * new_of(c)): c.left / (c.right / new_of(c)) for c in conditions}
         name = getattr(function, "__name__", "function")
         title = f"{name if name != '<lambda>' else 'function'}({', '.join(f'{k} = [{x.pattern}]' for k, x in inputs.items())})"
         trace = Trace(title, tuple(to.lines), result, to.bindings, definitions, tuple(conditions))
         return trace.with_notes(*_dependences(result, inputs))
     raise ShapeError(f"trace_shapes: more than {_MOST_CONDITIONS} divisions of sizes are not exact; declare sizes as products, e.g. 'h*d_k'")
-
-
-def new_of(c: Condition) -> sp.Expr:
-    """The size that a condition brought in: the last factor of its right side."""
-    return sp.Mul(*(s for s in c.right.free_symbols if getattr(s, "name", "").startswith(_NEW)))
-
-
-_NEW = ("d_k", "d_h", "q_")
 
 
 def _new_size(needed: NeedsCondition, inputs: Mapping[str, NamedArray], refined: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -196,7 +191,7 @@ def _new_size(needed: NeedsCondition, inputs: Mapping[str, NamedArray], refined:
                          f"e.g. x=(..., 'h*d_k')")
     taken = {s.name for x in inputs.values() for n in x.shape for s in n.free_symbols}
     taken |= {s.name for v in refined.values() for s in v.free_symbols}
-    return Size(next(n for n in (*_NEW[:2], *(f"q_{k}" for k in range(100))) if n not in taken))
+    return Size(next(n for n in ("d_k", "d_h", *(f"q_{k}" for k in range(100))) if n not in taken))
 
 
 def _run(function: Callable[..., Any], passed: Mapping[str, Any]) -> NamedArray:
@@ -260,4 +255,3 @@ def _dependences(result: NamedArray, inputs: Mapping[str, NamedArray]) -> list[s
     return found
 
 
-__all__ = ["Operand", "SizeLike", "by_name", "trace_shapes"]

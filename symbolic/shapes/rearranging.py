@@ -17,13 +17,13 @@ from ..language.index_arithmetic import exact_quotient
 from ..language.nodes import replace
 from ..language.selection import select as select_value
 from ..language.sizes import SizeLike, same_size, size
-from .axes import Atom, Axis, agree, axis, axis_of_size, difference, joined, one, pattern, read_axes, split_atom
+from .axes import MIXED, Atom, Axis, agree, axis, axis_of_size, difference, joined, one, pattern, read_axes, split_atom
 from .broadcasting import brackets
-from .letters import einsum_text
+from .letters import einsum_text, unique
 from .named import NamedArray, as_named, find_axis
 from .pointwise import operand
 from .reshapes import WrongValueError, align, check_claim, meant_order
-from .trace import Line, bindings_text, record, recorder
+from .trace import Line, bindings_text, record, recorder, titled
 
 _LETTERS = "aefg"
 
@@ -78,8 +78,9 @@ def split(x: Any, which: int | str, into: Sequence[Atom | str], name: str = "", 
     else:
         atoms = list(whole.atoms)
     axes = [*x.axes[:at], *(Axis((a,)) for a in atoms), *x.axes[at + 1:]]
-    result = _kept(x, moved.reshape(x.value, [a.size for a in axes]), axes, name or x.label)
-    record(Line("split", operand(result), (operand(x),), formula=f"{name} = split({x.label})" if name else f"split({x.label})",
+    label, formula = titled(name, f"split({x.label})")
+    result = _kept(x, moved.reshape(x.value, [a.size for a in axes]), axes, label)
+    record(Line("split", operand(result), (operand(x),), formula=formula,
                 why=why or f"the axis {whole} is seen as {' × '.join(map(str, atoms))}; no element moves",
                 proof=_arithmetic(whole, atoms)))
     return result
@@ -110,8 +111,9 @@ def merge(x: Any, which: Sequence[int | str], name: str = "", why: str = "") -> 
     parts = [x.axes[a] for a in at]
     whole = joined([a for p in parts for a in p.atoms])
     axes = (*x.axes[:at[0]], whole, *x.axes[at[-1] + 1:])
-    result = _kept(x, moved.reshape(x.value, [a.size for a in axes]), axes, name or x.label)
-    record(Line("merge", operand(result), (operand(x),), formula=f"{name} = merge({x.label})" if name else f"merge({x.label})",
+    label, formula = titled(name, f"merge({x.label})")
+    result = _kept(x, moved.reshape(x.value, [a.size for a in axes]), axes, label)
+    record(Line("merge", operand(result), (operand(x),), formula=formula,
                 why=why or f"({' '.join(map(str, parts))}) are neighbours in this order, so no element moves",
                 proof=_arithmetic(whole, parts)))
     return result
@@ -123,11 +125,11 @@ def transpose(x: Any, order: Sequence[int | str], name: str = "", why: str = "")
     at = [find_axis(x, w, "transpose") for w in order]
     if sorted(at) != list(range(x.ndim)):
         raise ShapeError(f"transpose: {x.label} {brackets(x.axes)} needs each of its {x.ndim} axes once, got {tuple(order)}{bindings_text()}")
-    result = _kept(x, x.value.transpose(at), [x.axes[a] for a in at], name or f"{x.label}ᵀ")
-    names = [a.name if not a.is_one else f"1{k}" for k, a in enumerate(x.axes)]
-    call = f"transpose({x.label}, {tuple(at)})"
+    label, formula = titled(name, f"transpose({x.label}, {tuple(at)})")
+    result = _kept(x, x.value.transpose(at), [x.axes[a] for a in at], label)
+    names = unique([a.name for a in x.axes])
     record(Line("transpose", operand(result), (operand(x),), einsum_text([names], [names[a] for a in at]),
-                f"{name} = {call}" if name else call, why=why or "the axes change places; each element keeps its indices"))
+                formula, why=why or "the axes change places; each element keeps its indices"))
     return result
 
 
@@ -149,9 +151,10 @@ def reshape(x: Any, shape: str | Sequence[Any], name: str = "", why: str = "") -
         sizes = _sizes(x, shape)
         axes, warnings = _found(x, sizes)
     value = moved.reshape(x.value, sizes)
-    result = _kept(x, value, axes, name or x.label)
+    label, formula = titled(name, f"reshape({x.label})")
+    result = _kept(x, value, axes, label)
     proof = "; ".join(_arithmetic(a, a.atoms) for a in result.axes if len(a.atoms) > 1 and not a.is_mixed and a not in x.axes)
-    record(Line("reshape", operand(result), (operand(x),), formula=name or f"reshape({x.label})", warnings=warnings, proof=proof,
+    record(Line("reshape", operand(result), (operand(x),), formula=formula, warnings=warnings, proof=proof,
                 why=why or f"row-major positions are kept: {x.pattern} → {result.pattern}"))
     return result
 
@@ -172,8 +175,22 @@ def _sizes(x: NamedArray, shape: Sequence[Any]) -> list[sp.Expr]:
         sizes[unknown[0]] = rest
     elif not same_size(total, known):
         raise ShapeError(f"reshape: {x.label} {brackets(x.axes)} to {shape_text(sizes)}: {total} elements against {known}"
-                         f"{_luck(total, known)}{bindings_text()}")
+                         f"{_remainder(x, sizes)}{bindings_text()}")
     return sizes
+
+
+def _remainder(x: NamedArray, sizes: Sequence[sp.Expr]) -> str:
+    """Which axis is no multiple of which size, where one axis is left after all that agree."""
+    left, new = list(x.axes), list(sizes)
+    for a in x.axes:
+        if a.size in new:
+            left.remove(a)
+            new.remove(a.size)
+    if len(left) == 1 and len(new) == 2 and all(n.is_Integer for n in (left[0].size, *new)):
+        whole, part = int(left[0].size), int(new[0])
+        if whole % part:
+            return f"; {left[0]} = {whole} is not a multiple of {part} ({whole} = {part}·{whole // part} + {whole % part})"
+    return f"; needed: {' · '.join(map(str, left))} = {' · '.join(map(str, new))}" if left and new else ""
 
 
 def _luck(total: sp.Expr, known: sp.Expr) -> str:
@@ -207,7 +224,7 @@ def _found(x: NamedArray, sizes: Sequence[sp.Expr]) -> tuple[tuple[Axis, ...], t
     names = tuple(a.name or str(a.size) for a in atoms if a.size != 1)
     mismatch = meant_order(atoms, sizes)
     kept = _leading(atoms, sizes)
-    mixed = tuple(kept[k] if k < len(kept) else one() if n == 1 else Axis((Atom("", n, mixed=names),)) for k, n in enumerate(sizes))
+    mixed = tuple(kept[k] if k < len(kept) else one() if n == 1 else Axis((Atom(f"{MIXED}{k}", n, mixed=names),)) for k, n in enumerate(sizes))
     what = f"reshape of {x.label} '{x.pattern}' to {shape_text(list(sizes))}: "
     if mismatch is not None:
         return mixed, (what + mismatch.sentence(_bindings()),)
@@ -238,9 +255,10 @@ def view(x: Any, places: str, name: str = "", why: str = "") -> NamedArray:
     from ..language.indices import index
 
     value = Array([index("i", 1) if a.is_one else next(rest) for a in wanted], replace(x.body, ones))
-    result = _kept(x, value, wanted, name or x.label)
     keys = ", ".join("None" if a.is_one else ":" for a in wanted)
-    record(Line("view", operand(result), (operand(x),), formula=f"{x.label}[{keys}]",
+    label, formula = titled(name, f"{x.label}[{keys}]")
+    result = _kept(x, value, wanted, label)
+    record(Line("view", operand(result), (operand(x),), formula=formula,
                 why=why or "axes of size 1 are put in, so that the named axes meet their own kind when the array is stretched"))
     return result
 
@@ -253,8 +271,10 @@ def broadcast_to(x: Any, places: str, sizes: dict[str, SizeLike] | None = None, 
         if not mine.is_one and not agree(mine, other):
             raise ShapeError(f"broadcast: {x.label} {brackets(x.axes)} does not stretch to {brackets(wanted)}: {difference(mine, other)}"
                              f"{bindings_text()}")
-    result = _kept(x, moved.broadcast_to(x.value, [a.size for a in wanted]), wanted, name or x.label)
-    record(Line("broadcast", operand(result), (operand(x),), formula=f"broadcast({x.label})", why="axes of size 1 and missing axes are repeated without a copy"))
+    label, formula = titled(name, f"broadcast({x.label})")
+    result = _kept(x, moved.broadcast_to(x.value, [a.size for a in wanted]), wanted, label)
+    record(Line("broadcast", operand(result), (operand(x),), formula=formula,
+                why="axes of size 1 and missing axes are repeated without a copy"))
     return result
 
 
@@ -271,9 +291,10 @@ def concatenate(arrays: Sequence[Any], which: int | str = 0, name: str = "", axi
     together = value.shape[at]
     own = axis(axis_name, together) if axis_name else axis_of_size(together)
     axes = [*xs[0].axes[:at], own, *xs[0].axes[at + 1:]]
-    result = NamedArray(value, axes, name or f"concatenate({', '.join(x.label for x in xs)})")
+    label, formula = titled(name, f"concatenate({', '.join(x.label for x in xs)})")
+    result = NamedArray(value, axes, label)
     sizes = " + ".join(x.axes[at].name for x in xs)
-    record(Line("concatenate", operand(result), tuple(map(operand, xs)), formula=f"{name} = [{'; '.join(x.label for x in xs)}]" if name else result.label,
+    record(Line("concatenate", operand(result), tuple(map(operand, xs)), formula=formula,
                 why=why or f"one after the other along an axis of size {sizes}"))
     return result
 
@@ -289,8 +310,10 @@ def stack(arrays: Sequence[Any], at: int = 0, axis_name: str = "", name: str = "
     value = moved.stack([x.value for x in xs], at)
     place = at % (xs[0].ndim + 1)
     axes = [*xs[0].axes[:place], Axis((Atom(axis_name, sp.Integer(len(xs))),)), *xs[0].axes[place:]]
-    result = NamedArray(value, axes, name or f"stack({', '.join(x.label for x in xs)})")
-    record(Line("stack", operand(result), tuple(map(operand, xs)), formula=result.label, why=f"a new axis of size {len(xs)}, one place an array"))
+    label, formula = titled(name, f"stack({', '.join(x.label for x in xs)})")
+    result = NamedArray(value, axes, label)
+    record(Line("stack", operand(result), tuple(map(operand, xs)), formula=formula,
+                why=f"a new axis of size {len(xs)}, one place an array"))
     return result
 
 
@@ -312,9 +335,10 @@ def _copies(x: NamedArray, which: int | str, times: Atom | SizeLike, inside: boo
     order = (*old.atoms, r) if inside else (r, *old.atoms)
     value = moved.repeat(x.value, r.size, at) if inside else moved.tile(x.value, [r.size if k == at else 1 for k in range(x.ndim)])
     new = Axis((Atom(axis_name, value.shape[at]),)) if axis_name else Axis(order)
-    result = _kept(x, value, [*x.axes[:at], new, *x.axes[at + 1:]], name or f"{word}({x.label})")
+    label, formula = titled(name, f"{word}({x.label}, {r})")
+    result = _kept(x, value, [*x.axes[:at], new, *x.axes[at + 1:]], label)
     source = f"a // {r}" if inside else f"a mod {old}"
-    record(Line(word, operand(result), (operand(x),), formula=f"{name} = {word}({x.label}, {r})" if name else result.label,
+    record(Line(word, operand(result), (operand(x),), formula=formula,
                 why=why or f"index a of the result is element {source} of {old}: the order is ({' '.join(map(str, order))}), which is not "
                            f"that of {'tile' if inside else 'repeat'}", proof=f"a ↦ {source}"))
     return result
@@ -348,9 +372,10 @@ def select(x: NamedArray, key: Any, name: str = "") -> NamedArray:
         if isinstance(k, slice):
             n = value.shape[len(axes)]
             axes.append(own if k == slice(None) else axis_of_size(n))
-    result = _kept(x, value, axes, name or f"{x.label}[{', '.join(map(_key_text, keys))}]")
+    label, formula = titled(name, f"{x.label}[{', '.join(map(_key_text, keys))}]")
+    result = _kept(x, value, axes, label)
     kind = "view" if all(k is None or k == slice(None) for k in keys) else "slice"
-    record(Line(kind, operand(result), (operand(x),), formula=result.label,
+    record(Line(kind, operand(result), (operand(x),), formula=formula,
                 why="axes of size 1 are put in" if kind == "view" else "place i of the result is place start + i·step of the axis"))
     return result
 
@@ -370,8 +395,9 @@ def gather(x: Any, keys: Sequence[Any], name: str = "", why: str = "") -> NamedA
                          "move the axis to the front before")
     ids = as_named(keys[0])
     value = Array([*ids.indices, *x.indices[1:]], replace(x.body, {x.indices[0]: ids.body}))
-    result = NamedArray(value, [*ids.axes, *x.axes[1:]], name or f"{x.label}[{ids.label}]")
-    record(Line("gather", operand(result), (operand(x), operand(ids)), formula=result.label,
+    label, formula = titled(name, f"{x.label}[{ids.label}]")
+    result = NamedArray(value, [*ids.axes, *x.axes[1:]], label)
+    record(Line("gather", operand(result), (operand(x), operand(ids)), formula=formula,
                 why=why or f"row {ids.label} of {x.label} for every place of {brackets(ids.axes)}; no multiplication"))
     return result
 
@@ -383,8 +409,10 @@ def pad(x: Any, which: int | str, before: SizeLike, after: SizeLike, constant: A
     low, high = (sp.sympify(v) if not isinstance(v, str) else size(v) for v in (before, after))
     value = moved.pad(x.value, [(low, high) if k == at else (0, 0) for k in range(x.ndim)], constant)
     axes = [*x.axes[:at], axis_of_size(value.shape[at]), *x.axes[at + 1:]]
-    result = _kept(x, value, axes, name or f"pad({x.label})")
-    record(Line("pad", operand(result), (operand(x),), formula=result.label, why=f"{low} places before and {high} after hold {constant}"))
+    label, formula = titled(name, f"pad({x.label})")
+    result = _kept(x, value, axes, label)
+    record(Line("pad", operand(result), (operand(x),), formula=formula,
+                why=f"{low} places before and {high} after hold {constant}"))
     return result
 
 

@@ -82,7 +82,7 @@ class Mismatch:
 
     @property
     def equal_when(self) -> str:
-        """The condition under which both orders give the same array, e.g. ``h = 1 or n = 1``."""
+        """The condition under which both orders give the same array, e.g. ``h = 1 or n = 1``; empty where there is none."""
         several = len(self.clauses) > 1
         return " and ".join(f"({' or '.join(c)})" if several and len(c) > 1 else " or ".join(c) for c in self.clauses)
 
@@ -110,7 +110,7 @@ class Mismatch:
         given = " ".join(map(str, self.given))
         order = ", ".join(map(str, self.transposition))
         return (f"right shape, wrong value: the elements stand in the order ({given}), so this reshape is not "
-                f"'{pattern(self.axes)}'; the two agree only when {self.equal_when}. Transpose ({given}) by ({order}) to "
+                f"'{pattern(self.axes)}'; {f'the two agree only when {self.equal_when}' if self.clauses else 'the two differ'}. Transpose ({given}) by ({order}) to "
                 f"({' '.join(map(str, self.meant))}) before the reshape. {self.example(bindings).sentence()}")
 
 
@@ -167,23 +167,25 @@ def compare_orders(given: Sequence[Atom], meant: Sequence[Atom], axes: Axes) -> 
     >>> compare_orders([b, h, n, d], [b, n, h, d], read_axes("B n (h d_k)")).equal_when
     'h = 1 or n = 1'
     """
-    letters = {a: index("i", a.size) for a in given}
-    off = sp.expand(_position(given, letters) - _position(meant, letters))
+    # A numeric size stands under its axis's name, so that the condition reads h = 1 and not 2 = 1.
+    own = {a: Size(a.name) if a.size.is_Integer and a.name.isidentifier() and a.size != 1 else a.size for a in given}
+    letters = {a: index("i", own[a]) for a in given}
+    off = sp.expand(_position(given, letters, own) - _position(meant, letters, own))
     clauses: list[frozenset[str]] = []
     for a, i in letters.items():
         slope = off.coeff(i)
         if slope != 0 and a.size != 1:
-            clauses.append(frozenset({*_zeros(slope), *_zeros(a.size - 1)}))
+            clauses.append(frozenset({*_zeros(slope), *_zeros(own[a] - 1)}))
     if not clauses:
         return None
     kept = [c for c in dict.fromkeys(clauses) if not any(other < c for other in clauses)]
-    return Mismatch(tuple(given), tuple(meant), axes, tuple(tuple(sorted(c)) for c in kept) if all(kept) else (("never",),))
+    return Mismatch(tuple(given), tuple(meant), axes, tuple(tuple(sorted(c)) for c in kept) if all(kept) else ())
 
 
-def _position(order: Sequence[Atom], letters: Mapping[Atom, Index]) -> sp.Expr:
+def _position(order: Sequence[Atom], letters: Mapping[Atom, Index], sizes: Mapping[Atom, sp.Expr]) -> sp.Expr:
     place: sp.Expr = sp.S.Zero
     for a in order:
-        place = place * a.size + letters[a]
+        place = place * sizes[a] + letters[a]
     return sp.expand(place)
 
 

@@ -1,7 +1,7 @@
 """What rewritten control flow asks: symbolic loops, branches and conditions.
 
-A loop with a symbolic number of turns runs its body once, with an index letter i. What the body writes is held as a placeholder
-p at the start of the turn, and must come out as a_i p + b_i. Then, with no other use of p,
+A loop with a symbolic number of turns runs its body once, with an index letter i. What the body writes is held as a
+placeholder p at the start of the turn, and must come out as a_i p + b_i. Then, with no other use of p,
 
     a = 1                after the loop: old + Σ_i b_i                                  (accumulation)
     a in {0, 1}          old Π_i a_i + Σ_i b_i Π_{m>i} a_m                              (writes; a later one wins)
@@ -27,7 +27,7 @@ from ..language.indices import Index, index
 from ..language.nodes import Delta, Element, IndexProduct, IndexSum, Indicator, Tensor, element, replace
 from . import elementwise as el
 from .namespaces import Iterated, iterated
-from .values import CLOCK, ON_WRITE, Traced, describe, lift, sizes_only, truth
+from .values import CLOCK, ON_WRITE, Traced, lift, sizes_only, truth
 
 _numbers = itertools.count(1)
 Getter = tuple[str, Callable[[], Any]]
@@ -43,7 +43,9 @@ class Missing:
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise UnsupportedError(self._text)
 
-    __getattr__ = __call__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = _refuse
+    __getattr__ = __call__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = (
+        __truediv__
+    ) = _refuse
     __neg__ = __iter__ = __bool__ = __len__ = __matmul__ = __pow__ = __rtruediv__ = _refuse
 
 
@@ -53,7 +55,9 @@ class TracedList(Traced):
     __slots__ = ()
 
     def _list(self, *args: Any) -> Any:
-        raise UnsupportedError("a list with a symbolic number of items is used in arithmetic; make it an array with np.array or np.stack")
+        raise UnsupportedError(
+            "a list with a symbolic number of items is used in arithmetic; make it an array with np.array or np.stack"
+        )
 
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __matmul__ = __neg__ = _list
 
@@ -112,8 +116,11 @@ def _value(name: str, get: Callable[[], Any]) -> Any:
 def _check_write(target: Traced) -> None:
     for context in ACTIVE:
         if context.number not in target.made_in and id(target) not in context.held:
-            raise UnsupportedError("an array from outside is written in a symbolic loop or branch under another name (through a function or an "
-                                   "alias); write to it by its own name")
+            raise UnsupportedError(
+                "an array from outside is written in a symbolic loop or branch under another name (through a "
+                "function or an "
+                "alias); write to it by its own name"
+            )
 
 
 ON_WRITE.append(_check_write)
@@ -172,7 +179,11 @@ class Loop(Context):
         holders = {e.array.body.tensor if isinstance(e.array.body, Element) else None for e in ()}
         del holders
         for root, old in self.held.values():
-            place = next(t for t in _placeholders(root.array.body) if t.shape == old.shape) if _placeholders(root.array.body) else None
+            place = (
+                next(t for t in _placeholders(root.array.body) if t.shape == old.shape)
+                if _placeholders(root.array.body)
+                else None
+            )
             root._array = self._closed(root.array, place, old)
             root.version += 1
         for name, before in self.before.items():
@@ -183,7 +194,11 @@ class Loop(Context):
                 self.after[name] = value
             elif isinstance(value, list):
                 self.after[name] = self._list(name, before, value)
-            elif isinstance(before, Traced) and before.ndim and any(self._is_place(t, before) for t in _placeholders(value.body)):
+            elif (
+                isinstance(before, Traced)
+                and before.ndim
+                and any(self._is_place(t, before) for t in _placeholders(value.body))
+            ):
                 root, old = self.held[id(before.root)]
                 place = next(t for t in _placeholders(value.body) if self._is_place(t, before))
                 self.after[name] = Traced(self._closed(value.array, place, old), value.kind)
@@ -207,12 +222,17 @@ class Loop(Context):
     def _list(self, name: str, before: Any, value: list[Any]) -> Any:
         had = len(before) if isinstance(before, list) else 0
         if had or len(value) != 1:
-            return Missing(f"the list {name} gets items in a symbolic loop beside others; use one list for the loop, one item a turn")
+            return Missing(
+                f"the list {name} gets items in a symbolic loop beside others; use one list for the loop, one item "
+                f"a turn"
+            )
         return listing(self, value[0])
 
     def _last(self, name: str, value: Traced) -> Any:
         if _placeholders(value.body) or self.guard != 1:
-            return Missing(f"{name} is used after a symbolic loop that only sets it inside; give it its value after the loop")
+            return Missing(
+                f"{name} is used after a symbolic loop that only sets it inside; give it its value after the loop"
+            )
         body = replace(value.body, {self.letter: sp.expand(self.letter.size - 1)})
         return Traced(Array(value.array.indices, body), value.kind)
 
@@ -229,8 +249,11 @@ class Loop(Context):
             hole = sp.Dummy("p", real=True)
             a, b = _linear(replace(value.body, {start: hole}), hole)
         if _placeholders(a) or _placeholders(b):
-            raise UnsupportedError("a turn of the loop uses what earlier turns have computed; that is a recurrence: write it with np.cumsum, "
-                                   "np.cumprod or a closed formula, or give the size as a number to have the loop unrolled")
+            raise UnsupportedError(
+                "a turn of the loop uses what earlier turns have computed; that is a recurrence: write it with "
+                "np.cumsum, "
+                "np.cumprod or a closed formula, or give the size as a number to have the loop unrolled"
+            )
         first = replace(old.body, dict(zip(old.indices, own, strict=True)))
         if self.guard != 1:
             a, b = self.guard * a + (1 - self.guard), self.guard * b
@@ -239,8 +262,11 @@ class Loop(Context):
         if b == 0:
             return Array(own, first * IndexProduct(a, self.letter))
         if not _binary(a):
-            raise UnsupportedError("a turn of the loop multiplies what earlier turns have computed and adds to it; that is a recurrence: write "
-                                   "it with np.cumprod and np.cumsum or a closed formula, or give the size as a number")
+            raise UnsupportedError(
+                "a turn of the loop multiplies what earlier turns have computed and adds to it; that is a "
+                "recurrence: write "
+                "it with np.cumprod and np.cumsum or a closed formula, or give the size as a number"
+            )
         target = sp.expand(1 - a) if a != 0 else sp.S.One
         if _once(target, self.letter):
             kept = 1 - self._sum(target)
@@ -312,8 +338,10 @@ def _linear(body: sp.Expr, hole: sp.Symbol) -> tuple[sp.Expr, sp.Expr]:
             a, b = _linear(inner[0], hole)
             rest = sp.Mul(*(f for f in body.args if f is not inner[0]))
             return a * rest, b * rest
-    raise UnsupportedError("a turn of the loop puts what earlier turns have computed into a function; that is a recurrence: write it with "
-                           "np.max, np.cumsum or a closed formula, or give the size as a number")
+    raise UnsupportedError(
+        "a turn of the loop puts what earlier turns have computed into a function; that is a recurrence: write it with "
+        "np.max, np.cumsum or a closed formula, or give the size as a number"
+    )
 
 
 def _binary(a: sp.Expr) -> bool:
@@ -322,7 +350,9 @@ def _binary(a: sp.Expr) -> bool:
         return True
     if isinstance(a, sp.Mul):
         return all(_binary(f) for f in a.args)
-    return isinstance(a, sp.Add) and (lambda c: not isinstance(c, sp.Add) and _binary(c))(sp.expand(1 - a) if len(a.args) == 2 else a)
+    return isinstance(a, sp.Add) and (lambda c: not isinstance(c, sp.Add) and _binary(c))(
+        sp.expand(1 - a) if len(a.args) == 2 else a
+    )
 
 
 def _placeholders(body: sp.Expr) -> list[Tensor]:
@@ -390,7 +420,9 @@ def _either_value(condition: Traced, a: Any, b: Any) -> Any:
         return a if a is b else Missing("a value is None on one side of a symbolic condition")
     x, y = lift(a), lift(b)
     if [str(n) for n in x.array.shape] != [str(n) for n in y.array.shape]:
-        raise UnsupportedError(f"the sides of a symbolic condition give different shapes {x.array.shape} and {y.array.shape}")
+        raise UnsupportedError(
+            f"the sides of a symbolic condition give different shapes {x.array.shape} and {y.array.shape}"
+        )
     return el.where(condition, x, y)
 
 
@@ -405,8 +437,11 @@ class Reading:
         if found is None:
             return Plain(items)
         if leaves:
-            raise UnsupportedError(f"a loop over {found.size} items (symbolic) is left by break, continue, return or raise; write it with np.where "
-                                   "and a mask")
+            raise UnsupportedError(
+                f"a loop over {found.size} items (symbolic) is left by break, continue, return or raise; write it "
+                f"with np.where "
+                "and a mask"
+            )
         return Loop(found)
 
     @staticmethod
@@ -437,7 +472,7 @@ class Reading:
     def negation(value: Any) -> Any:
         """`not`."""
         known = _decided(value, ask=False)
-        return el.invert(el._truth_values(value)) if known is None else not known
+        return el.invert(el.truth_values(value)) if known is None else not known
 
     @staticmethod
     def asserted(value: Any) -> bool:
@@ -486,6 +521,3 @@ def _joined(parts: tuple[Callable[[], Any], ...], stop: bool, join: Callable[[An
             return stop
         result = value if result is None else join(result, value)
     return last if result is None else result
-
-
-_ = (describe, Index)

@@ -1,8 +1,9 @@
-"""Elementwise arithmetic on traced values: operators, comparisons and NumPy's elementwise functions, with NumPy's kinds.
+"""Elementwise arithmetic on traced values: operators, comparisons and NumPy's elementwise functions, with NumPy's
+kinds.
 
-A comparison gives 0 and 1 of kind bool, so that masks, ``~`` and ``&`` work. Between integers, equality is a Kronecker delta,
-and what holds for every size is decided at once. -inf is kept as a mark beside the value (`Traced.finite`), as far as
-softmax with a mask needs it.
+A comparison gives 0 and 1 of kind bool, so that masks, ``~`` and ``&`` work. Between integers, equality is a
+Kronecker delta, and what holds for every size is decided at once. -inf is kept as a mark beside the value
+(`Traced.finite`), as far as softmax with a mask needs it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import sympy as sp
 from ..language.arrays import Array, elementwise
 from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import certainly_nonnegative, quotient, remainder
-from ..language.nodes import Delta, Element, IndexMax, IndexProduct, IndexSum, Indicator
-from .values import _RANK, TABLES, Kind, Traced, lift
+from ..language.nodes import Delta, IndexMax, IndexProduct, IndexSum, Indicator
+from .values import RANK, TABLES, Kind, Traced, lift
 
 Scalar = Callable[..., sp.Expr]
 
@@ -35,21 +36,26 @@ def _made(value: Array, kind: Kind, given: list[Traced]) -> Traced:
     if masks:
         first = masks[0]
         others = [g for g in given if g.selected is None and g.ndim]
-        if others or any(m.selected is not first.selected and (m.origin is None or first.origin is None or m.origin[1] is not first.origin[1])
-                         for m in masks):
-            raise UnsupportedError("elements picked by a mask are combined with other arrays; write np.where(mask, ..., 0)")
+        if others or any(
+            m.selected is not first.selected
+            and (m.origin is None or first.origin is None or m.origin[1] is not first.origin[1])
+            for m in masks
+        ):
+            raise UnsupportedError(
+                "elements picked by a mask are combined with other arrays; write np.where(mask, ..., 0)"
+            )
         made.selected, made.origin = first.selected, first.origin
     return made
 
 
-def _number_kind(*given: Traced) -> Kind:
-    return max((g.kind for g in given), key=_RANK.__getitem__)
+def number_kind(*given: Traced) -> Kind:
+    return max((g.kind for g in given), key=RANK.__getitem__)
 
 
 def add(left: Any, right: Any) -> Traced:
     """Sum; of two booleans it is `or`."""
     a, b = lift(left), lift(right)
-    kind = _number_kind(a, b)
+    kind = number_kind(a, b)
     if kind == "bool":
         return logical_or(a, b)
     return _with_marks(lambda x, y: x + y, a, b, kind, "+")
@@ -58,7 +64,7 @@ def add(left: Any, right: Any) -> Traced:
 def subtract(left: Any, right: Any) -> Traced:
     """Difference."""
     a, b = lift(left), lift(right)
-    kind = _number_kind(a, b)
+    kind = number_kind(a, b)
     if kind == "bool" and (a.ndim or b.ndim):
         raise UnsupportedError("NumPy does not subtract booleans; write ^ or make them floats")
     b._finite()
@@ -80,7 +86,7 @@ def multiply(left: Any, right: Any) -> Traced:
     a, b = lift(left), lift(right)
     if a.finite is not None or b.finite is not None:
         return _scaled(a, b, lambda x, y: x * y, "*")
-    return apply(lambda x, y: x * y, a, b, kind=_number_kind(a, b), name="*")
+    return apply(lambda x, y: x * y, a, b, kind=number_kind(a, b), name="*")
 
 
 def divide(left: Any, right: Any) -> Traced:
@@ -107,7 +113,7 @@ def _scaled(a: Traced, b: Traced, function: Scalar, name: str) -> Traced:
 def power(base: Any, exponent: Any) -> Traced:
     """Power."""
     a, b = lift(base), lift(exponent)
-    return apply(_power, a, b, kind=_number_kind(a, b), name="**")
+    return apply(_power, a, b, kind=number_kind(a, b), name="**")
 
 
 def _power(x: sp.Expr, y: sp.Expr) -> sp.Expr:
@@ -121,13 +127,13 @@ def _power(x: sp.Expr, y: sp.Expr) -> sp.Expr:
 def floor_divide(left: Any, right: Any) -> Traced:
     """Quotient rounded down; of sizes it is exact where it can be."""
     a, b = lift(left), lift(right)
-    return apply(lambda x, y: _whole(x, y)[0], a, b, kind=_number_kind(a, b), name="//")
+    return apply(lambda x, y: _whole(x, y)[0], a, b, kind=number_kind(a, b), name="//")
 
 
 def mod(left: Any, right: Any) -> Traced:
     """x - y floor(x/y)."""
     a, b = lift(left), lift(right)
-    return apply(lambda x, y: _whole(x, y)[1], a, b, kind=_number_kind(a, b), name="%")
+    return apply(lambda x, y: _whole(x, y)[1], a, b, kind=number_kind(a, b), name="%")
 
 
 def divmod_(left: Any, right: Any) -> tuple[Traced, Traced]:
@@ -166,7 +172,7 @@ def compare(sign: str) -> Callable[[Any, Any], Traced]:
             other = b if a.chosen is not None else a
             same = apply(chosen.indicator, other, kind="bool", name=sign)
             return same if sign == "==" else invert(same)
-        return apply(lambda x, y: _compared(sign, x, y, whole), a, b, kind="bool", name=sign)
+        return apply(lambda x, y: decided(sign, x, y, whole), a, b, kind="bool", name=sign)
 
     return compared
 
@@ -174,11 +180,11 @@ def compare(sign: str) -> Callable[[Any, Any], Traced]:
 _RELATIONS: dict[str, Any] = {">": sp.Gt, ">=": sp.Ge, "<": sp.Lt, "<=": sp.Le, "==": sp.Eq, "!=": sp.Ne}
 
 
-def _compared(sign: str, x: sp.Expr, y: sp.Expr, whole: bool) -> sp.Expr:
+def decided(sign: str, x: sp.Expr, y: sp.Expr, whole: bool) -> sp.Expr:
     if sign == "!=":
-        return 1 - _compared("==", x, y, whole)
+        return 1 - decided("==", x, y, whole)
     if sign in ("<", "<="):
-        return _compared({"<": ">", "<=": ">="}[sign], y, x, whole)
+        return decided({"<": ">", "<=": ">="}[sign], y, x, whole)
     difference = sp.expand(x - y) if whole else x - y
     if difference.is_number and difference.is_comparable:
         return sp.Integer(int(bool(_RELATIONS[sign](difference, 0))))
@@ -195,24 +201,24 @@ def _compared(sign: str, x: sp.Expr, y: sp.Expr, whole: bool) -> sp.Expr:
     return Indicator(_RELATIONS[sign](x, y, evaluate=evaluate))
 
 
-def _truth_values(value: Any) -> Traced:
+def truth_values(value: Any) -> Traced:
     given = lift(value)
     return given if given.kind == "bool" else compare("!=")(given, 0)
 
 
 def logical_and(left: Any, right: Any) -> Traced:
     """Both hold."""
-    return apply(lambda x, y: x * y, _truth_values(left), _truth_values(right), kind="bool", name="and")
+    return apply(lambda x, y: x * y, truth_values(left), truth_values(right), kind="bool", name="and")
 
 
 def logical_or(left: Any, right: Any) -> Traced:
     """One holds."""
-    return apply(lambda x, y: x + y - x * y, _truth_values(left), _truth_values(right), kind="bool", name="or")
+    return apply(lambda x, y: x + y - x * y, truth_values(left), truth_values(right), kind="bool", name="or")
 
 
 def logical_xor(left: Any, right: Any) -> Traced:
     """Exactly one holds."""
-    return apply(lambda x, y: x + y - 2 * x * y, _truth_values(left), _truth_values(right), kind="bool", name="xor")
+    return apply(lambda x, y: x + y - 2 * x * y, truth_values(left), truth_values(right), kind="bool", name="xor")
 
 
 def invert(value: Any) -> Traced:
@@ -238,14 +244,18 @@ def bitwise(function: Callable[[Any, Any], Traced], sign: str) -> Callable[[Any,
 def where(condition: Any, chosen: Any = None, other: Any = None) -> Traced:
     """`chosen` where the condition holds, else `other`; -inf may stand on one side."""
     if chosen is None or other is None:
-        raise UnsupportedError("np.where(condition) gives places whose number depends on the data; write np.where(condition, a, b)")
-    c, a, b = _truth_values(condition), lift(chosen), lift(other)
+        raise UnsupportedError(
+            "np.where(condition) gives places whose number depends on the data; write np.where(condition, a, b)"
+        )
+    c, a, b = truth_values(condition), lift(chosen), lift(other)
     value = elementwise(lambda m, x, y: m * x + (1 - m) * y, c.array, a.array, b.array, name="where")
-    kind = _number_kind(a, b)
+    kind = number_kind(a, b)
     if a.finite is None and b.finite is None:
         return _made(value, kind, [c, a, b])
     one = Array((), sp.S.One)
-    mark = elementwise(lambda m, x, y, v: m * x + (1 - m) * y + 0 * v, c.array, a.finite or one, b.finite or one, value, name="where")
+    mark = elementwise(
+        lambda m, x, y, v: m * x + (1 - m) * y + 0 * v, c.array, a.finite or one, b.finite or one, value, name="where"
+    )
     return Traced(value, kind, finite=mark)
 
 
@@ -264,10 +274,10 @@ def _extremum(left: Any, right: Any, sign: str, name: str) -> Traced:
     whole = a.kind != "float" and b.kind != "float"
 
     def chosen(x: sp.Expr, y: sp.Expr) -> sp.Expr:
-        c = _compared(sign, x, y, whole)
+        c = decided(sign, x, y, whole)
         return c * x + (1 - c) * y
 
-    return apply(chosen, a, b, kind=_number_kind(a, b), name=name)
+    return apply(chosen, a, b, kind=number_kind(a, b), name=name)
 
 
 def clip(value: Any, low: Any = None, high: Any = None, **named: Any) -> Traced:
@@ -292,16 +302,16 @@ def guarded(condition: sp.Expr, value: Callable[[], sp.Expr], other: sp.Expr = s
     return other if condition == 0 else condition * value() + (1 - condition) * other
 
 
-def _xlogy(x: sp.Expr, y: sp.Expr) -> sp.Expr:
-    return guarded(_compared("!=", x, sp.S.Zero, False), lambda: x * sp.log(y))
+def xlogy(x: sp.Expr, y: sp.Expr) -> sp.Expr:
+    return guarded(decided("!=", x, sp.S.Zero, False), lambda: x * sp.log(y))
 
 
-def _sinc(x: sp.Expr) -> sp.Expr:
-    return guarded(_compared("!=", x, sp.S.Zero, False), lambda: sp.sin(sp.pi * x) / (sp.pi * x), sp.S.One)
+def sinc(x: sp.Expr) -> sp.Expr:
+    return guarded(decided("!=", x, sp.S.Zero, False), lambda: sp.sin(sp.pi * x) / (sp.pi * x), sp.S.One)
 
 
 def _same_kind(function: Scalar, name: str) -> Callable[..., Traced]:
-    return lambda *values: apply(function, *values, kind=_number_kind(*map(lift, values)), name=name)
+    return lambda *values: apply(function, *values, kind=number_kind(*map(lift, values)), name=name)
 
 
 def _float(function: Scalar, name: str) -> Callable[..., Traced]:
@@ -309,35 +319,112 @@ def _float(function: Scalar, name: str) -> Callable[..., Traced]:
 
 
 FLOAT_FUNCTIONS: dict[str, Scalar] = {
-    "log": sp.log, "sqrt": sp.sqrt, "sin": sp.sin, "cos": sp.cos, "tan": sp.tan, "sinh": sp.sinh, "cosh": sp.cosh, "tanh": sp.tanh,
-    "arcsin": sp.asin, "arccos": sp.acos, "arctan": sp.atan, "arcsinh": sp.asinh, "arccosh": sp.acosh, "arctanh": sp.atanh,
-    "arctan2": sp.atan2, "log1p": lambda x: sp.log(1 + x), "expm1": lambda x: sp.exp(x) - 1, "exp2": lambda x: 2**x,
-    "log2": lambda x: sp.log(x) / sp.log(2), "log10": lambda x: sp.log(x) / sp.log(10), "cbrt": lambda x: sp.sign(x) * sp.Abs(x) ** sp.Rational(1, 3),
-    "hypot": lambda x, y: sp.sqrt(x**2 + y**2), "logaddexp": lambda x, y: sp.log(sp.exp(x) + sp.exp(y)),
-    "logaddexp2": lambda x, y: sp.log(2**x + 2**y) / sp.log(2), "degrees": lambda x: x * 180 / sp.pi, "radians": lambda x: x * sp.pi / 180,
-    "copysign": lambda x, y: sp.Abs(x) * (2 * _compared(">=", y, sp.S.Zero, False) - 1), "sinc": _sinc,
-    "heaviside": lambda x, h: _compared(">", x, sp.S.Zero, False) + h * _compared("==", x, sp.S.Zero, False),
-    "xlogy": _xlogy, "floor": sp.floor, "ceil": sp.ceiling, "trunc": _trunc, "reciprocal": lambda x: _quotient(sp.S.One, x),
+    "log": sp.log,
+    "sqrt": sp.sqrt,
+    "sin": sp.sin,
+    "cos": sp.cos,
+    "tan": sp.tan,
+    "sinh": sp.sinh,
+    "cosh": sp.cosh,
+    "tanh": sp.tanh,
+    "arcsin": sp.asin,
+    "arccos": sp.acos,
+    "arctan": sp.atan,
+    "arcsinh": sp.asinh,
+    "arccosh": sp.acosh,
+    "arctanh": sp.atanh,
+    "arctan2": sp.atan2,
+    "log1p": lambda x: sp.log(1 + x),
+    "expm1": lambda x: sp.exp(x) - 1,
+    "exp2": lambda x: 2**x,
+    "log2": lambda x: sp.log(x) / sp.log(2),
+    "log10": lambda x: sp.log(x) / sp.log(10),
+    "cbrt": lambda x: sp.sign(x) * sp.Abs(x) ** sp.Rational(1, 3),
+    "hypot": lambda x, y: sp.sqrt(x**2 + y**2),
+    "logaddexp": lambda x, y: sp.log(sp.exp(x) + sp.exp(y)),
+    "logaddexp2": lambda x, y: sp.log(2**x + 2**y) / sp.log(2),
+    "degrees": lambda x: x * 180 / sp.pi,
+    "radians": lambda x: x * sp.pi / 180,
+    "copysign": lambda x, y: sp.Abs(x) * (2 * decided(">=", y, sp.S.Zero, False) - 1),
+    "sinc": sinc,
+    "heaviside": lambda x, h: decided(">", x, sp.S.Zero, False) + h * decided("==", x, sp.S.Zero, False),
+    "xlogy": xlogy,
+    "floor": sp.floor,
+    "ceil": sp.ceiling,
+    "trunc": _trunc,
+    "reciprocal": lambda x: _quotient(sp.S.One, x),
     "float_power": _power,
 }
-SAME_KIND: dict[str, Scalar] = {"negative": lambda x: -x, "positive": lambda x: x, "absolute": sp.Abs, "fabs": sp.Abs, "sign": sp.sign,
-                                "square": lambda x: x**2, "conjugate": lambda x: x, "real": lambda x: x}
+SAME_KIND: dict[str, Scalar] = {
+    "negative": lambda x: -x,
+    "positive": lambda x: x,
+    "absolute": sp.Abs,
+    "fabs": sp.Abs,
+    "sign": sp.sign,
+    "square": lambda x: x**2,
+    "conjugate": lambda x: x,
+    "real": lambda x: x,
+}
 
 TABLES.update({name: _float(f, name) for name, f in FLOAT_FUNCTIONS.items()})
 TABLES.update({name: _same_kind(f, name) for name, f in SAME_KIND.items()})
-TABLES.update({
-    "add": add, "subtract": subtract, "multiply": multiply, "divide": divide, "true_divide": divide, "power": power, "pow": power,
-    "floor_divide": floor_divide, "mod": mod, "remainder": mod, "fmod": fmod, "divmod": divmod_, "exp": exp, "where": where, "maximum": maximum,
-    "minimum": minimum, "fmax": maximum, "fmin": minimum, "clip": clip, "logical_and": logical_and, "logical_or": logical_or,
-    "logical_xor": logical_xor, "logical_not": lambda x: invert(_truth_values(x)), "invert": invert, "bitwise_not": invert,
-    "bitwise_and": bitwise(logical_and, "&"), "bitwise_or": bitwise(logical_or, "|"), "bitwise_xor": bitwise(logical_xor, "^"),
-    "greater": compare(">"), "greater_equal": compare(">="), "less": compare("<"), "less_equal": compare("<="), "equal": compare("=="),
-    "not_equal": compare("!="), "signbit": lambda x: compare("<")(x, 0), "isfinite": lambda x: apply(lambda v: sp.S.One, x, kind="bool"),
-    "isnan": lambda x: apply(lambda v: sp.S.Zero, x, kind="bool"), "isinf": lambda x: apply(lambda v: sp.S.Zero, x, kind="bool"),
-})
-for _alias, _name in {"abs": "absolute", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "acosh": "arccosh", "asinh": "arcsinh",
-                      "atanh": "arctanh", "atan2": "arctan2", "rad2deg": "degrees", "deg2rad": "radians", "fix": "trunc", "conj": "conjugate",
-                      "real_if_close": "real"}.items():
+TABLES.update(
+    {
+        "add": add,
+        "subtract": subtract,
+        "multiply": multiply,
+        "divide": divide,
+        "true_divide": divide,
+        "power": power,
+        "pow": power,
+        "floor_divide": floor_divide,
+        "mod": mod,
+        "remainder": mod,
+        "fmod": fmod,
+        "divmod": divmod_,
+        "exp": exp,
+        "where": where,
+        "maximum": maximum,
+        "minimum": minimum,
+        "fmax": maximum,
+        "fmin": minimum,
+        "clip": clip,
+        "logical_and": logical_and,
+        "logical_or": logical_or,
+        "logical_xor": logical_xor,
+        "logical_not": lambda x: invert(truth_values(x)),
+        "invert": invert,
+        "bitwise_not": invert,
+        "bitwise_and": bitwise(logical_and, "&"),
+        "bitwise_or": bitwise(logical_or, "|"),
+        "bitwise_xor": bitwise(logical_xor, "^"),
+        "greater": compare(">"),
+        "greater_equal": compare(">="),
+        "less": compare("<"),
+        "less_equal": compare("<="),
+        "equal": compare("=="),
+        "not_equal": compare("!="),
+        "signbit": lambda x: compare("<")(x, 0),
+        "isfinite": lambda x: apply(lambda v: sp.S.One, x, kind="bool"),
+        "isnan": lambda x: apply(lambda v: sp.S.Zero, x, kind="bool"),
+        "isinf": lambda x: apply(lambda v: sp.S.Zero, x, kind="bool"),
+    }
+)
+for _alias, _name in {
+    "abs": "absolute",
+    "acos": "arccos",
+    "asin": "arcsin",
+    "atan": "arctan",
+    "acosh": "arccosh",
+    "asinh": "arcsinh",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
+    "rad2deg": "degrees",
+    "deg2rad": "radians",
+    "fix": "trunc",
+    "conj": "conjugate",
+    "real_if_close": "real",
+}.items():
     TABLES[_alias] = TABLES[_name]
 
 
@@ -348,22 +435,47 @@ def _install() -> None:
         setattr(Traced, f"__{name}__", lambda self, other: function(self, other))
         setattr(Traced, f"__r{name}__", lambda self, other: function(other, self))
 
-    for name, function in (("add", add), ("sub", subtract), ("mul", multiply), ("truediv", divide), ("pow", power), ("floordiv", floor_divide),
-                           ("mod", mod), ("divmod", divmod_), ("and", TABLES["bitwise_and"]), ("or", TABLES["bitwise_or"]),
-                           ("xor", TABLES["bitwise_xor"])):
+    for name, function in (
+        ("add", add),
+        ("sub", subtract),
+        ("mul", multiply),
+        ("truediv", divide),
+        ("pow", power),
+        ("floordiv", floor_divide),
+        ("mod", mod),
+        ("divmod", divmod_),
+        ("and", TABLES["bitwise_and"]),
+        ("or", TABLES["bitwise_or"]),
+        ("xor", TABLES["bitwise_xor"]),
+    ):
         both(name, function)
     both("matmul", lambda a, b: TABLES["matmul"](a, b))
     for name, sign in (("gt", ">"), ("ge", ">="), ("lt", "<"), ("le", "<="), ("eq", "=="), ("ne", "!=")):
         setattr(Traced, f"__{name}__", lambda self, other, f=compare(sign): f(self, other))
-    for name, plain in (("neg", TABLES["negative"]), ("pos", TABLES["positive"]), ("abs", TABLES["absolute"]), ("invert", invert)):
+    for name, plain in (
+        ("neg", TABLES["negative"]),
+        ("pos", TABLES["positive"]),
+        ("abs", TABLES["absolute"]),
+        ("invert", invert),
+    ):
         setattr(Traced, f"__{name}__", lambda self, f=plain: f(self))
-    for name, function in (("iadd", add), ("isub", subtract), ("imul", multiply), ("itruediv", divide), ("ipow", power), ("ifloordiv", floor_divide),
-                           ("iand", TABLES["bitwise_and"]), ("ior", TABLES["bitwise_or"])):
+    for name, function in (
+        ("iadd", add),
+        ("isub", subtract),
+        ("imul", multiply),
+        ("itruediv", divide),
+        ("ipow", power),
+        ("ifloordiv", floor_divide),
+        ("iand", TABLES["bitwise_and"]),
+        ("ior", TABLES["bitwise_or"]),
+    ):
         setattr(Traced, f"__{name}__", _in_place(function, {"iadd": 1, "isub": -1}.get(name, 0)))
 
 
 def _in_place(function: Callable[[Any, Any], Traced], sign: int) -> Callable[[Traced, Any], Traced]:
-    """``x op= v``: arrays are written, numbers are new; what is added to a selected copy is remembered for the write back."""
+    """``x op= v``: arrays are written, numbers are new; what is added to a selected copy is remembered for the write
+    back.
+    """
 
     def changed(self: Traced, other: Any) -> Traced:
         result = function(self, other)
@@ -374,11 +486,13 @@ def _in_place(function: Callable[[Any, Any], Traced], sign: int) -> Callable[[Tr
         if not self.ndim or self.selected is not None or self.finite is not None or result.finite is not None:
             result.origin, result.increment = self.origin, step if self.origin is not None else None
             return result
-        if sign and self._parent is not None and self.key is not None and _RANK[result.kind] <= _RANK[self.kind]:
+        if sign and self._parent is not None and self.key is not None and RANK[result.kind] <= RANK[self.kind]:
             from ..language import selection
             from .values import read_key
 
-            done = selection.increased(self._parent.array, read_key(self.key), (lift(other) if sign > 0 else -lift(other)).array)
+            done = selection.increased(
+                self._parent.array, read_key(self.key), (lift(other) if sign > 0 else -lift(other)).array
+            )
             self._parent.store(done)
             return self
         self.write(result)
@@ -389,4 +503,3 @@ def _in_place(function: Callable[[Any, Any], Traced], sign: int) -> Callable[[Tr
 
 
 _install()
-_ = Element

@@ -1,7 +1,7 @@
 """What stands in for `np`, `scipy`, `math` and a few builtins while a function is read.
 
-Attributes that are functions on arrays come from the tables of this package, constants are exact, dtypes are NumPy's own; any
-other name is refused when it is called, so that code which only mentions it can still be read.
+Attributes that are functions on arrays come from the tables of this package, constants are exact, dtypes are NumPy's
+own; any other name is refused when it is called, so that code which only mentions it can still be read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import bound, quotient
 from ..language.indices import Index
 from ..language.sizes import same_size
+from . import creation, methods, reducing, table  # noqa: F401
 from . import elementwise as el
-from . import functions as fn
 from .special import SPECIAL
 from .values import TABLES, Traced, lift, size_of, size_value
 
@@ -51,9 +51,11 @@ class Accumulator:
         return target
 
     def __getattr__(self, attribute: str) -> Any:
-        from .values import _ACCUMULATED, _REDUCED
+        from .values import ACCUMULATED, REDUCED
 
-        name = {"reduce": _REDUCED.get(self._name), "accumulate": _ACCUMULATED.get(self._name)}.get(attribute, f"{self._name}.{attribute}")
+        name = {"reduce": REDUCED.get(self._name), "accumulate": ACCUMULATED.get(self._name)}.get(
+            attribute, f"{self._name}.{attribute}"
+        )
         if name not in TABLES:
             raise UnsupportedError(f"np.{self._name}.{attribute} is not read")
         if attribute == "reduce":
@@ -62,7 +64,9 @@ class Accumulator:
 
 
 class Namespace:
-    """Stands in for a module: functions from a table, constants, submodules; the rest as the module has it, or refused."""
+    """Stands in for a module: functions from a table, constants, submodules; the rest as the module has it, or
+    refused.
+    """
 
     def __init__(self, label: str, module: Any, table: dict[str, Callable[..., Any]], inside: dict[str, Any]) -> None:
         self._label, self._module, self._table, self._inside = label, module, table, inside
@@ -74,7 +78,11 @@ class Namespace:
             return number(CONSTANTS[name])
         if name in self._table:
             own = getattr(self._module, name, None)
-            return Accumulator(name) if isinstance(own, np.ufunc) and name in TABLES and self._table is TABLES else self._table[name]
+            return (
+                Accumulator(name)
+                if isinstance(own, np.ufunc) and name in TABLES and self._table is TABLES
+                else self._table[name]
+            )
         own = getattr(self._module, name)
         if isinstance(own, type) and issubclass(own, np.generic):
             return Cast(own)
@@ -85,7 +93,9 @@ class Namespace:
         if name == "random":
             return Refused(f"{self._label}.{name}", "draw the numbers outside and pass them as an argument")
         if callable(own) or hasattr(own, "__name__"):
-            return Refused(f"{self._label}.{name}", "write it with functions that are read (sum, exp, where, einsum, ...)")
+            return Refused(
+                f"{self._label}.{name}", "write it with functions that are read (sum, exp, where, einsum, ...)"
+            )
         return own
 
 
@@ -108,11 +118,15 @@ class Cast:
     """``np.float64``: a dtype that can be called."""
 
     def __init__(self, own: type) -> None:
-        self.dtype = np.dtype(float) if own.__name__ in ("floating", "number", "generic") else np.dtype(int if own.__name__ == "integer" else own)
+        self.dtype = (
+            np.dtype(float)
+            if own.__name__ in ("floating", "number", "generic")
+            else np.dtype(int if own.__name__ == "integer" else own)
+        )
         self.dtype_read = self.dtype
 
     def __call__(self, value: Any = 0) -> Any:
-        return fn.cast(value, self.dtype)
+        return table.cast(value, self.dtype)
 
 
 class _Linalg(Namespace):
@@ -121,7 +135,9 @@ class _Linalg(Namespace):
             return TABLES[f"linalg.{name}"]
         if name == "LinAlgError":
             return np.linalg.LinAlgError
-        return Refused(f"{self._label}.{name}", "a decomposition has no index expression; the claim can be checked by numbers")
+        return Refused(
+            f"{self._label}.{name}", "a decomposition has no index expression; the claim can be checked by numbers"
+        )
 
 
 class _ErrState:
@@ -134,12 +150,27 @@ class _ErrState:
 
 def numpy_namespace() -> Namespace:
     """What stands in for `np`."""
-    return Namespace("np", np, TABLES, {
-        "linalg": _Linalg("np.linalg", np.linalg, {}, {}), "newaxis": None, "inf": math.inf, "nan": math.nan, "ndarray": Traced,
-        "errstate": lambda **options: _ErrState(), "seterr": lambda **options: None, "float": float, "vectorize": lambda f, **options: f,
-        "shape": lambda a: lift(a).shape, "ndim": lambda a: lift(a).ndim, "size": lambda a, axis=None: lift(a).size if axis is None else lift(a).shape[axis],
-        "isscalar": lambda a: not isinstance(a, Traced) or not a.ndim, "allclose": Refused("np.allclose", "comparisons with a tolerance are no part of a formula"),
-    })
+    return Namespace(
+        "np",
+        np,
+        TABLES,
+        {
+            "linalg": _Linalg("np.linalg", np.linalg, {}, {}),
+            "newaxis": None,
+            "inf": math.inf,
+            "nan": math.nan,
+            "ndarray": Traced,
+            "errstate": lambda **options: _ErrState(),
+            "seterr": lambda **options: None,
+            "float": float,
+            "vectorize": lambda f, **options: f,
+            "shape": lambda a: lift(a).shape,
+            "ndim": lambda a: lift(a).ndim,
+            "size": lambda a, axis=None: lift(a).size if axis is None else lift(a).shape[axis],
+            "isscalar": lambda a: not isinstance(a, Traced) or not a.ndim,
+            "allclose": Refused("np.allclose", "comparisons with a tolerance are no part of a formula"),
+        },
+    )
 
 
 def scipy_namespace() -> Namespace:
@@ -147,7 +178,9 @@ def scipy_namespace() -> Namespace:
     import scipy
     import scipy.special
 
-    return Namespace("scipy", scipy, {}, {"special": special_namespace(), "linalg": _Linalg("scipy.linalg", scipy, {}, {})})
+    return Namespace(
+        "scipy", scipy, {}, {"special": special_namespace(), "linalg": _Linalg("scipy.linalg", scipy, {}, {})}
+    )
 
 
 def special_namespace() -> Namespace:
@@ -157,11 +190,45 @@ def special_namespace() -> Namespace:
     return Namespace("scipy.special", scipy.special, SPECIAL, {})
 
 
-_MATH = {"sqrt": "sqrt", "exp": "exp", "log": None, "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
-         "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-         "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma",
-         "pow": "power", "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "copysign": "copysign", "hypot": "hypot",
-         "degrees": "degrees", "radians": "radians", "fmod": "fmod", "isfinite": "isfinite", "isnan": "isnan", "isinf": "isinf"}
+_MATH = {
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": None,
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "expm1": "expm1",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "erf": "erf",
+    "erfc": "erfc",
+    "lgamma": "gammaln",
+    "gamma": "gamma",
+    "pow": "power",
+    "fabs": "absolute",
+    "floor": "floor",
+    "ceil": "ceil",
+    "trunc": "trunc",
+    "copysign": "copysign",
+    "hypot": "hypot",
+    "degrees": "degrees",
+    "radians": "radians",
+    "fmod": "fmod",
+    "isfinite": "isfinite",
+    "isnan": "isnan",
+    "isinf": "isinf",
+}
 
 
 def _log(value: Any, base: Any = None) -> Traced:
@@ -172,28 +239,34 @@ def math_namespace() -> Namespace:
     """What stands in for `math`."""
     table = {name: TABLES[other] for name, other in _MATH.items() if other}
     table["log"] = _log
-    table["prod"] = lambda values, start=1: fn.prod(fn.array(values)) * start
-    table["fsum"] = lambda values: fn.sum_(fn.array(values))
+    table["prod"] = lambda values, start=1: reducing.prod(creation.array(values)) * start
+    table["fsum"] = lambda values: reducing.sum_(creation.array(values))
     return Namespace("math", math, table, {"inf": math.inf, "nan": math.nan})
 
 
 # ---------------------------------------------------------------------- builtins
 class Iterated:
-    """What a loop runs over when it has a symbolic number of items: a size, the item at an index, and whether the item exists.
+    """What a loop runs over when it has a symbolic number of items: a size, the item at an index, and whether the
+    item exists.
 
-    A loop over it runs its body once, with an index letter (see `control`). `guard` is 0 for an index that belongs to no item,
-    where the number of items depends on another loop.
+    A loop over it runs its body once, with an index letter (see `control`). `guard` is 0 for an index that belongs to
+    no item, where the number of items depends on another loop.
     """
 
-    def __init__(self, size: sp.Expr, item: Callable[[sp.Expr], Any], guard: Callable[[sp.Expr], sp.Expr] | None = None) -> None:
+    def __init__(
+        self, size: sp.Expr, item: Callable[[sp.Expr], Any], guard: Callable[[sp.Expr], sp.Expr] | None = None
+    ) -> None:
         self.size, self.item, self.guard = size, item, guard
 
     def __len__(self) -> int:
         raise UnsupportedError(f"the number of items {self.size} is symbolic")
 
     def __iter__(self) -> Iterator[Any]:
-        raise UnsupportedError(f"iteration over {self.size} items in a place that is not read; write a for statement or a comprehension in a "
-                               "function whose source is at hand, or NumPy functions over the axis")
+        raise UnsupportedError(
+            f"iteration over {self.size} items in a place that is not read; write a for statement or a "
+            f"comprehension in a "
+            "function whose source is at hand, or NumPy functions over the axis"
+        )
 
 
 def iterated(value: Any) -> Iterated | None:
@@ -224,13 +297,16 @@ def range_(*args: Any) -> Any:
     if any(isinstance(s, Index) for s in (stop - start).free_symbols):
         low, high = bound(start, False), bound(stop, True)
         if low is None or high is None or step != 1:
-            raise UnsupportedError(f"range({start}, {stop}) inside another loop is not read; write np.where with a mask over the whole axis")
+            raise UnsupportedError(
+                f"range({start}, {stop}) inside another loop is not read; write np.where with a mask over the whole "
+                f"axis"
+            )
         return Iterated(sp.expand(high - low), lambda i: whole(low + i), lambda i: _between(low + i, start, stop))
     return Iterated(quotient(sp.expand(stop - start) + step - 1, step), lambda i: whole(start + step * i))
 
 
 def _between(at: sp.Expr, start: sp.Expr, stop: sp.Expr) -> sp.Expr:
-    return el._compared(">=", at, start, True) * el._compared("<", at, stop, True)
+    return el.decided(">=", at, start, True) * el.decided("<", at, stop, True)
 
 
 def enumerate_(values: Any, start: int = 0) -> Any:
@@ -247,7 +323,11 @@ def zip_(*values: Any, strict: bool = False) -> Any:
     if not any(found):
         return zip(*values, strict=strict)
     known = [f for f in found if f is not None]
-    if len(known) < len(found) or not all(same_size(f.size, known[0].size) for f in known) or any(f.guard for f in known):
+    if (
+        len(known) < len(found)
+        or not all(same_size(f.size, known[0].size) for f in known)
+        or any(f.guard for f in known)
+    ):
         raise UnsupportedError("zip over different numbers of items; index with one loop letter instead")
     return Iterated(known[0].size, lambda i: tuple(f.item(i) for f in known))
 
@@ -269,17 +349,17 @@ def len_(value: Any) -> Any:
 
 def float_(value: Any = 0.0) -> Any:
     """float; exact for what is read."""
-    return fn.cast(value, float) if isinstance(value, Traced) else float(value)
+    return table.cast(value, float) if isinstance(value, Traced) else float(value)
 
 
 def int_(value: Any = 0, *rest: Any) -> Any:
     """int; of what is not an integer it would cut."""
-    return fn.cast(value, int) if isinstance(value, Traced) else int(value, *rest)
+    return table.cast(value, int) if isinstance(value, Traced) else int(value, *rest)
 
 
 def bool_(value: Any = False) -> Any:
     """bool; a condition stays a condition."""
-    return el._truth_values(value) if isinstance(value, Traced) and not value.ndim else bool(value)
+    return el.truth_values(value) if isinstance(value, Traced) and not value.ndim else bool(value)
 
 
 for _stand_in, _type in ((float_, float), (int_, int), (bool_, bool)):
@@ -288,10 +368,12 @@ for _stand_in, _type in ((float_, float), (int_, int), (bool_, bool)):
 
 def sum_(values: Any, start: Any = 0) -> Any:
     """sum; of an array over its first axis."""
-    return fn.sum_(values, 0) + start if isinstance(values, Traced) else sum(values, start)
+    return reducing.sum_(values, 0) + start if isinstance(values, Traced) else sum(values, start)
 
 
-def _extremum(one: Callable[[Any, Any], Any], all_: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+def _extremum(
+    one: Callable[[Any, Any], Any], all_: Callable[..., Any], plain: Callable[..., Any]
+) -> Callable[..., Any]:
     def found(*values: Any, **options: Any) -> Any:
         if len(values) == 1 and isinstance(values[0], Traced):
             return all_(values[0], 0)
@@ -324,13 +406,29 @@ def abs_(value: Any) -> Any:
 
 def builtin_functions() -> dict[str, Any]:
     """The builtins that have another meaning on symbolic values."""
-    return {"range": range_, "enumerate": enumerate_, "zip": zip_, "reversed": reversed_, "len": len_, "float": float_, "int": int_, "bool": bool_, "sum": sum_, "isinstance": isinstance_,
-            "max": _extremum(el.maximum, fn.max_, max), "min": _extremum(el.minimum, fn.min_, min)}
+    return {
+        "range": range_,
+        "enumerate": enumerate_,
+        "zip": zip_,
+        "reversed": reversed_,
+        "len": len_,
+        "float": float_,
+        "int": int_,
+        "bool": bool_,
+        "sum": sum_,
+        "isinstance": isinstance_,
+        "max": _extremum(el.maximum, reducing.max_, max),
+        "min": _extremum(el.minimum, reducing.min_, min),
+    }
 
 
 def known_float(value: float) -> Any:
     """A float constant of the user's module: exactly π or e where it is their nearest float."""
-    return number({math.pi: sp.pi, math.e: sp.E, math.tau: 2 * sp.pi}[value]) if value in (math.pi, math.e, math.tau) else value
+    return (
+        number({math.pi: sp.pi, math.e: sp.E, math.tau: 2 * sp.pi}[value])
+        if value in (math.pi, math.e, math.tau)
+        else value
+    )
 
 
 def replaced(value: Any) -> Any:
@@ -338,8 +436,13 @@ def replaced(value: Any) -> Any:
     import types
 
     if isinstance(value, types.ModuleType):
-        return {"numpy": numpy_namespace, "scipy": scipy_namespace, "scipy.special": special_namespace, "math": math_namespace,
-                "numpy.linalg": lambda: numpy_namespace().linalg}.get(value.__name__, lambda: value)()
+        return {
+            "numpy": numpy_namespace,
+            "scipy": scipy_namespace,
+            "scipy.special": special_namespace,
+            "math": math_namespace,
+            "numpy.linalg": lambda: numpy_namespace().linalg,
+        }.get(value.__name__, lambda: value)()
     if isinstance(value, float) and not isinstance(value, np.generic):
         return known_float(value)
     if isinstance(value, (type, np.generic, np.ndarray)) or not callable(value):

@@ -1,9 +1,9 @@
 """Reading NumPy code: a user's function is run on symbolic arrays, in globals of its own.
 
-The function gets a new copy with new globals, in which `np`, `scipy`, `math` and some builtins are replaced (see `namespaces`),
-and with its control flow rewritten (see `rewriting`), where its source is at hand; the functions that it calls are copied
-in the same way. Neither the function nor its module is changed. Importing a module, or `trace_source`, runs code as Python
-does: neither is for text that is not trusted.
+The function gets a new copy with new globals, in which `np`, `scipy`, `math` and some builtins are replaced (see
+`namespaces`), and with its control flow rewritten (see `rewriting`), where its source is at hand; the functions that
+it calls are copied in the same way. Neither the function nor its module is changed. Importing a module, or
+`trace_source`, runs code as Python does: neither is for text that is not trusted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from .values import CLOCK, Traced, lift
 Argument = Any  # an Array, a size expression, or a Python value that is passed on as it is
 
 
-def trace(function: Callable[..., Any], arguments: Mapping[str, Argument], assumed: list[sp.Expr] | None = None) -> Array:
+def trace(
+    function: Callable[..., Any], arguments: Mapping[str, Argument], assumed: list[sp.Expr] | None = None
+) -> Array:
     """The array that a function returns, as an index expression in its arguments.
 
     `arguments` are arrays of the language, size expressions (for parameters that are integers), or Python values. What
@@ -50,12 +52,24 @@ def trace(function: Callable[..., Any], arguments: Mapping[str, Argument], assum
     return _run(_Copies().function(function), arguments, assumed)
 
 
-def trace_source(source: str, name: str, arguments: Mapping[str, Argument], assumed: list[sp.Expr] | None = None,
-                 filename: str = "<source>") -> Array:
+def trace_source(
+    source: str,
+    name: str,
+    arguments: Mapping[str, Argument],
+    assumed: list[sp.Expr] | None = None,
+    filename: str = "<source>",
+) -> Array:
     """Like `trace`, for a function defined in a text, with `np`, `scipy` and `math` at hand. The text is executed."""
-    space = _space({"np": __import__("numpy"), "numpy": __import__("numpy"), "scipy": __import__("scipy"), "math": __import__("math")})
+    space = _space(
+        {
+            "np": __import__("numpy"),
+            "numpy": __import__("numpy"),
+            "scipy": __import__("scipy"),
+            "math": __import__("math"),
+        }
+    )
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(compile(rewritten(ast.parse(source, filename)), filename, "exec"), space)  # noqa: S102
+    exec(compile(rewritten(ast.parse(source, filename)), filename, "exec"), space)
     if not callable(space.get(name)):
         raise UnsupportedError(f"{filename} defines no function {name!r}")
     return _run(space[name], arguments, assumed, {filename})
@@ -76,7 +90,12 @@ def argument(value: Argument) -> Any:
     return value
 
 
-def _run(function: Callable[..., Any], arguments: Mapping[str, Argument], assumed: list[sp.Expr] | None, files: set[str] | None = None) -> Array:
+def _run(
+    function: Callable[..., Any],
+    arguments: Mapping[str, Argument],
+    assumed: list[sp.Expr] | None,
+    files: set[str] | None = None,
+) -> Array:
     given = {name: argument(value) for name, value in arguments.items()}
     before = CLOCK.active, list(ACTIVE)
     collected: list[sp.Expr] = [] if assumed is None else assumed
@@ -151,7 +170,11 @@ class _Copies:
             return self.done[id(function)]
         space = self._space(function)
         code = _rewritten_code(function)
-        cells = None if function.__closure__ is None else tuple(types.CellType(self._value(c.cell_contents)) for c in function.__closure__)
+        cells = (
+            None
+            if function.__closure__ is None
+            else tuple(types.CellType(self._value(c.cell_contents)) for c in function.__closure__)
+        )
         if function.__closure__ is not None and code.co_freevars != function.__code__.co_freevars:
             code, _ = function.__code__, None
         made = types.FunctionType(code, space, function.__name__, function.__defaults__, cells)
@@ -166,14 +189,21 @@ class _Copies:
         key = id(function.__globals__)
         if key not in self.spaces:
             own = function.__globals__
-            space: dict[str, Any] = {"__builtins__": builtins, CONTROL: Reading, "__name__": own.get("__name__", "read")}
+            space: dict[str, Any] = {
+                "__builtins__": builtins,
+                CONTROL: Reading,
+                "__name__": own.get("__name__", "read"),
+            }
             space.update({name: f for name, f in namespaces.builtin_functions().items() if name not in own})
             self.spaces[key] = space
         return self.spaces[key]
 
     def _value(self, value: Any) -> Any:
-        if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith(("numpy", "scipy")) \
-                and not _is_library(value):
+        if (
+            isinstance(value, types.FunctionType)
+            and not (value.__module__ or "").startswith(("numpy", "scipy"))
+            and not _is_library(value)
+        ):
             return self.function(value)
         return namespaces.replaced(value)
 

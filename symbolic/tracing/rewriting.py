@@ -1,8 +1,8 @@
 """Python control flow made readable: loops, branches, conditional expressions, comprehensions and boolean operators.
 
-The source of a function is rewritten so that what Python would decide on the spot is asked of `control` first: a loop over
-a symbolic range runs its body once with an index letter, an `if` on a symbolic condition runs both sides. On numbers the
-rewritten code does what the original does. Line numbers are kept.
+The source of a function is rewritten so that what Python would decide on the spot is asked of `control` first: a loop
+over a symbolic range runs its body once with an index letter, an `if` on a symbolic condition runs both sides. On
+numbers the rewritten code does what the original does. Line numbers are kept.
 """
 
 from __future__ import annotations
@@ -54,8 +54,15 @@ class Rewriter(ast.NodeTransformer):
         start = _parse(f"{branch} = {CONTROL}.branch(None)", node)[0]
         start.value.args[0] = node.test
         inner = ast.copy_location(ast.If(_name(side), node.body, node.orelse), node)
-        loop = ast.copy_location(ast.For(_name(side, ast.Store()), _name(branch), [
-            *self._enter(branch, names, node), inner, *self._leave(branch, names, node)], []), node)
+        loop = ast.copy_location(
+            ast.For(
+                _name(side, ast.Store()),
+                _name(branch),
+                [*self._enter(branch, names, node), inner, *self._leave(branch, names, node)],
+                [],
+            ),
+            node,
+        )
         return [start, loop, *self._after(branch, names, node)]
 
     def visit_While(self, node: ast.While) -> Any:
@@ -149,7 +156,11 @@ def assigned(body: list[ast.stmt]) -> set[str]:
             if isinstance(function, ast.Attribute):
                 if function.attr in ("append", "fill") and isinstance(function.value, ast.Name):
                     found.add(function.value.id)
-                if function.attr in ("at", "put_along_axis", "fill_diagonal") and node.args and isinstance(node.args[0], ast.Name):
+                if (
+                    function.attr in ("at", "put_along_axis", "fill_diagonal")
+                    and node.args
+                    and isinstance(node.args[0], ast.Name)
+                ):
                     found.add(node.args[0].id)
             for keyword in node.keywords:
                 if keyword.arg == "out" and isinstance(keyword.value, ast.Name):
@@ -197,8 +208,14 @@ def _join_early_returns(body: list[ast.stmt]) -> None:
     """``if c: return a`` followed by ``return b`` becomes an if with both branches."""
     for n in range(len(body) - 2, -1, -1):
         statement, last = body[n], body[n + 1]
-        if n + 2 == len(body) and isinstance(statement, ast.If) and not statement.orelse and isinstance(last, ast.Return) \
-                and len(statement.body) == 1 and isinstance(statement.body[0], ast.Return):
+        if (
+            n + 2 == len(body)
+            and isinstance(statement, ast.If)
+            and not statement.orelse
+            and isinstance(last, ast.Return)
+            and len(statement.body) == 1
+            and isinstance(statement.body[0], ast.Return)
+        ):
             statement.orelse = [last]
             del body[n + 1]
 

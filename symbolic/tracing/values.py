@@ -1,9 +1,9 @@
 """`Traced`: what a user's NumPy code computes with while it is read. It behaves as an ndarray with symbolic sizes.
 
-A `Traced` is an object, as an ndarray is: in-place writes change it, and a view (a slice, a transpose, a reshape) is tied
-to its base by two functions, one that reads the view from the base and one that puts a changed view back. So writes
-through views are read as NumPy does them. The value at any moment is an immutable `Array` of the language. A size or a
-loop's index is a `Traced` without axes; its truth is never guessed.
+A `Traced` is an object, as an ndarray is: in-place writes change it, and a view (a slice, a transpose, a reshape) is
+tied to its base by two functions, one that reads the view from the base and one that puts a changed view back. So
+writes through views are read as NumPy does them. The value at any moment is an immutable `Array` of the language. A
+size or a loop's index is a `Traced` without axes; its truth is never guessed.
 """
 
 from __future__ import annotations
@@ -25,20 +25,41 @@ from ..language.selection import Chosen, Mask
 from ..language.sizes import same_size
 
 Kind = str  # "bool", "int" or "float", as in NumPy's dtypes; what decides how masks, indices and divisions are read
-_RANK = {"bool": 0, "int": 1, "float": 2}
-TABLES: dict[str, Callable[..., Any]] = {}  # NumPy's functions by name; filled by `functions`, called by the methods here
-ON_WRITE: list[Callable[[Traced], None]] = []  # asked before every write; `control` refuses what a loop cannot keep apart
+RANK = {"bool": 0, "int": 1, "float": 2}
+TABLES: dict[
+    str, Callable[..., Any]
+] = {}  # NumPy's functions by name; filled by `functions`, called by the methods here
+ON_WRITE: list[
+    Callable[[Traced], None]
+] = []  # asked before every write; `control` refuses what a loop cannot keep apart
 
 
 class Traced:
     """An array, a size or a number inside traced code; see the module's text."""
 
-    __slots__ = ("_array", "_get", "_parent", "_put", "_seen", "chosen", "finite", "increment", "key", "kind", "made_in", "origin", "selected",
-                 "version", "__weakref__")
+    __slots__ = (
+        "_array",
+        "_get",
+        "_parent",
+        "_put",
+        "_seen",
+        "chosen",
+        "finite",
+        "increment",
+        "key",
+        "kind",
+        "made_in",
+        "origin",
+        "selected",
+        "version",
+        "__weakref__",
+    )
     __array_priority__ = 10_000
     __hash__ = object.__hash__
 
-    def __init__(self, value: Array, kind: Kind = "float", *, finite: Array | None = None, chosen: Chosen | None = None) -> None:
+    def __init__(
+        self, value: Array, kind: Kind = "float", *, finite: Array | None = None, chosen: Chosen | None = None
+    ) -> None:
         self._array = value
         self.kind = kind
         self.finite = finite  # where 0, the value is -inf
@@ -81,9 +102,12 @@ class Traced:
 
     def write(self, new: Traced) -> None:
         """Replace the value, in this object and all views of its memory."""
-        if _RANK[new.kind] > _RANK[self.kind]:
-            raise UnsupportedError(f"a {new.kind} value is written into an array of {self.kind}s, where NumPy would cut it; make the array with "
-                                   "dtype=float")
+        if RANK[new.kind] > RANK[self.kind]:
+            raise UnsupportedError(
+                f"a {new.kind} value is written into an array of {self.kind}s, where NumPy would cut it; make the "
+                f"array with "
+                "dtype=float"
+            )
         if new.finite is not None:
             raise UnsupportedError("-inf is written into an array; write np.where(condition, x, -np.inf) instead")
         self.store(re.broadcast_to(new.array, self.array.shape) if new.array.shape != self.array.shape else new.array)
@@ -134,7 +158,11 @@ class Traced:
     def __len__(self) -> int:
         n = self.shape[0] if self.ndim else None
         if not isinstance(n, int):
-            raise UnsupportedError(f"len() of an axis of size {n} outside of traced code; write x.shape[0]" if n else "a scalar has no length")
+            raise UnsupportedError(
+                f"len() of an axis of size {n} outside of traced code; write x.shape[0]"
+                if n
+                else "a scalar has no length"
+            )
         return n
 
     def __iter__(self) -> Iterator[Traced]:
@@ -142,7 +170,10 @@ class Traced:
             raise TypeError("iteration over a 0-d array")
         n = self.array.shape[0]
         if not n.is_Integer:
-            raise UnsupportedError(f"iteration over an axis of size {n}; write `for i in range({n})` and index with i, or a NumPy function over the axis")
+            raise UnsupportedError(
+                f"iteration over an axis of size {n}; write `for i in range({n})` and index with i, or a NumPy "
+                f"function over the axis"
+            )
         return iter([self[k] for k in range(int(n))])
 
     # ------------------------------------------------------------------ keys
@@ -155,9 +186,13 @@ class Traced:
                 raise UnsupportedError("a mask among other indices; write np.where(mask, x, 0) or multiply by the mask")
             return self._masked(read[0].array)
         picked = selection.select(self.array, read)
-        basic = all(k is None or k is Ellipsis or isinstance(k, slice) or (isinstance(k, Array) and not k.ndim) for k in read)
+        basic = all(
+            k is None or k is Ellipsis or isinstance(k, slice) or (isinstance(k, Array) and not k.ndim) for k in read
+        )
         if basic and picked.ndim:
-            return self.view(lambda a: selection.select(a, read), lambda old, new: selection.written(old, read, new), key)
+            return self.view(
+                lambda a: selection.select(a, read), lambda old, new: selection.written(old, read, new), key
+            )
         made = Traced(picked, self.kind)
         made.origin = (self, key, self.root.version)
         return made
@@ -174,17 +209,25 @@ class Traced:
         given = lift(new)
         if given._parent is self and given.key is key and given.key is not None and given._seen == self.root.version:
             return  # x[k] += v on a view has written already
-        if _RANK[given.kind] > _RANK[self.kind]:
-            raise UnsupportedError(f"a {given.kind} value is written into an array of {self.kind}s, where NumPy would cut it; make the array "
-                                   "with dtype=float")
+        if RANK[given.kind] > RANK[self.kind]:
+            raise UnsupportedError(
+                f"a {given.kind} value is written into an array of {self.kind}s, where NumPy would cut it; make the "
+                f"array "
+                "with dtype=float"
+            )
         read = read_key(key)
         if any(isinstance(k, Mask) for k in read):
             self._write_masked(read, given)
             return
         given._whole()
         given._finite()
-        if given.increment is not None and given.origin is not None and given.origin[0] is self and given.origin[1] is key \
-                and given.origin[2] == self.root.version:
+        if (
+            given.increment is not None
+            and given.origin is not None
+            and given.origin[0] is self
+            and given.origin[1] is key
+            and given.origin[2] == self.root.version
+        ):
             self.store(selection.increased(self.array, read, given.increment.array))
             return
         self.store(selection.written(self.array, read, given.array))
@@ -201,14 +244,20 @@ class Traced:
             raise UnsupportedError("an array is written through a mask; write x = np.where(mask, new, x)")
         if mask.ndim < self.ndim:
             mask = Array((*mask.indices, *(index("i", 1) for _ in range(self.ndim - mask.ndim))), mask.body)
-        self.store(elementwise(lambda m, n, o: m * n + (1 - m) * o, mask, given.array, self.array, name="the write through a mask"))
+        self.store(
+            elementwise(
+                lambda m, n, o: m * n + (1 - m) * o, mask, given.array, self.array, name="the write through a mask"
+            )
+        )
 
     # ------------------------------------------------------------------ truth and numbers
     def __bool__(self) -> bool:
         known = truth(self)
         if known is None:
-            raise UnsupportedError(f"the truth of {describe(self)} is not known; write np.where(condition, a, b) with both branches"
-                                   + (", or read the code once for each case of the sizes" if sizes_only(self) else ""))
+            raise UnsupportedError(
+                f"the truth of {describe(self)} is not known; write np.where(condition, a, b) with both branches"
+                + (", or read the code once for each case of the sizes" if sizes_only(self) else "")
+            )
         return known
 
     def _number(self) -> sp.Expr:
@@ -241,11 +290,16 @@ class Traced:
 
     def _whole(self) -> None:
         if self.selected is not None:
-            raise UnsupportedError("elements picked by a mask have a number that depends on the data; sum them, or write np.where(mask, x, 0)")
+            raise UnsupportedError(
+                "elements picked by a mask have a number that depends on the data; sum them, or write "
+                "np.where(mask, x, 0)"
+            )
 
     def _finite(self) -> None:
         if self.finite is not None:
-            raise UnsupportedError("-inf is read only under exp, max, softmax, + and -; write the mask as a factor after exp instead")
+            raise UnsupportedError(
+                "-inf is read only under exp, max, softmax, + and -; write the mask as a factor after exp instead"
+            )
 
     def __repr__(self) -> str:
         return f"Traced({self.kind}, shape={shape_text(self.array.shape)}, element={self.body})"
@@ -254,12 +308,20 @@ class Traced:
 
     # ------------------------------------------------------------------ NumPy's protocols
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise UnsupportedError("a symbolic array is turned into a NumPy array by a function that is not read; call the NumPy function as np.<name>")
+        raise UnsupportedError(
+            "a symbolic array is turned into a NumPy array by a function that is not read; call the NumPy function "
+            "as np.<name>"
+        )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
-        name = {"__call__": ufunc.__name__, "at": f"{ufunc.__name__}.at", "outer": f"{ufunc.__name__}.outer",
-                "reduce": _REDUCED.get(ufunc.__name__, "?"), "accumulate": _ACCUMULATED.get(ufunc.__name__, "?")}.get(method, "?")
+        name = {
+            "__call__": ufunc.__name__,
+            "at": f"{ufunc.__name__}.at",
+            "outer": f"{ufunc.__name__}.outer",
+            "reduce": REDUCED.get(ufunc.__name__, "?"),
+            "accumulate": ACCUMULATED.get(ufunc.__name__, "?"),
+        }.get(method, "?")
         result = call(name, *inputs, **kwargs)
         if out is not None:
             (target,) = out
@@ -272,13 +334,22 @@ class Traced:
         return call(prefix + function.__name__, *args, **kwargs)
 
 
-_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
-            "logaddexp": "logsumexp"}
-_ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
+REDUCED = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+    "logaddexp": "logsumexp",
+}
+ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
 
 
 class _Clock:
-    """The loops and branches that the traced code stands in, by number; an array remembers those that it was made in."""
+    """The loops and branches that the traced code stands in, by number; an array remembers those that it was made
+    in.
+    """
 
     active: tuple[int, ...] = ()
 
@@ -292,8 +363,11 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         import difflib
 
         near = difflib.get_close_matches(name, TABLES, n=3)
-        raise UnsupportedError(f"np.{name} is not read" + (f"; read are {', '.join(near)}" if near else "")
-                               + "; write it with functions that are (sum, exp, where, einsum, ...), or the claim is checked by numbers only")
+        raise UnsupportedError(
+            f"np.{name} is not read"
+            + (f"; read are {', '.join(near)}" if near else "")
+            + "; write it with functions that are (sum, exp, where, einsum, ...), or the claim is checked by numbers only"
+        )
     return TABLES[name](*args, **kwargs)
 
 
@@ -321,7 +395,9 @@ def lift(value: Any) -> Traced:
         raise UnsupportedError("complex numbers are not read; write real and imaginary parts")
     if isinstance(value, np.ndarray):
         if value.size > 64:
-            raise UnsupportedError(f"a constant array with {value.size} elements stands in the code; pass it as an argument")
+            raise UnsupportedError(
+                f"a constant array with {value.size} elements stands in the code; pass it as an argument"
+            )
         return lift(value.tolist()) if value.ndim else lift(value.item())
     if isinstance(value, (list, tuple)):
         if not value:
@@ -329,7 +405,7 @@ def lift(value: Any) -> Traced:
         items = [lift(v) for v in value]
         for item in items:
             item._finite()
-        return Traced(re.stack([i.array for i in items]), max((i.kind for i in items), key=_RANK.__getitem__))
+        return Traced(re.stack([i.array for i in items]), max((i.kind for i in items), key=RANK.__getitem__))
     if isinstance(value, sp.Expr):
         return Traced(Array((), value), "int" if value.is_integer else "float")
     raise UnsupportedError(f"a {type(value).__name__} stands where an array or a number is expected: {value!r:.60}")
@@ -348,8 +424,11 @@ def kind_of(value: Array) -> Kind:
 def describe(value: Traced) -> str:
     """A short text for messages."""
     text = str(value.body)
-    return (text if len(text) < 60 else f"a computed value of shape {shape_text(value.array.shape)}") if not value.ndim else \
-        f"an array of shape {shape_text(value.array.shape)}"
+    return (
+        (text if len(text) < 60 else f"a computed value of shape {shape_text(value.array.shape)}")
+        if not value.ndim
+        else f"an array of shape {shape_text(value.array.shape)}"
+    )
 
 
 def sizes_only(value: Traced) -> bool:
@@ -378,7 +457,9 @@ def _read_one(k: Any) -> Any:
     if k is None or k is Ellipsis:
         return k
     if isinstance(k, slice):
-        return slice(*(None if e is None else _scalar(e) for e in (k.start, k.stop)), None if k.step is None else int(k.step))
+        return slice(
+            *(None if e is None else _scalar(e) for e in (k.start, k.stop)), None if k.step is None else int(k.step)
+        )
     given = lift(k)
     if given.chosen is not None:
         return given.chosen
@@ -386,7 +467,9 @@ def _read_one(k: Any) -> Any:
     if given.kind == "bool":
         return Mask(given.array)
     if given.kind == "float":
-        raise UnsupportedError(f"{describe(given)} is used as an index but holds floats; indices are integers (declare it index<K)")
+        raise UnsupportedError(
+            f"{describe(given)} is used as an index but holds floats; indices are integers (declare it index<K)"
+        )
     return given.array
 
 
@@ -412,5 +495,20 @@ def shape_of(value: Any) -> list[sp.Expr]:
     return [size_of(n) for n in value] if isinstance(value, (tuple, list)) else [size_of(value)]
 
 
-__all__ = ["CLOCK", "IndexSum", "Kind", "ON_WRITE", "TABLES", "Traced", "call", "kind_of", "lift", "same_size", "shape_of", "size_of",
-           "size_value", "truth", "voc"]
+__all__ = [
+    "CLOCK",
+    "IndexSum",
+    "Kind",
+    "ON_WRITE",
+    "TABLES",
+    "Traced",
+    "call",
+    "kind_of",
+    "lift",
+    "same_size",
+    "shape_of",
+    "size_of",
+    "size_value",
+    "truth",
+    "voc",
+]

@@ -177,6 +177,11 @@ DIFFERENT: list[Row] = [
     ("log of a product of reals", total(sp.log(Xi**2), i), 2 * sp.log(total(sp.Abs(Xi), i))),
     ("cosine of a sine is not positive", sp.Abs(sp.cos(w * sp.sin(x))), sp.cos(w * sp.sin(x))),
     ("relu of a cosine of a sine", relu(sp.cos(5 * sp.sin(x))), sp.cos(5 * sp.sin(x))),
+    (
+        "abs of a product of products",
+        sp.Abs(IndexProduct(IndexProduct(Bij, l), j)),
+        IndexProduct(IndexProduct(Bij, l), j),
+    ),
 ]
 
 UNDEFINED: list[Row] = [

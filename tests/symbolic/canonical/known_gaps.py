@@ -9,4 +9,5 @@ GAPS: dict[str, str] = {
     "log gamma recurrence": "gammaln has no recurrence",
     "abs of a product over an index": "a product over an index has no sign",
     "sum over pairs": "a sum over 2 K is not split into even and odd places",
+    "abs of a tangent": "the rewriting of [tan = 0] goes round in a circle",
 }

@@ -181,11 +181,6 @@ def test_same_input_same_form(seed: int) -> None:
     assert repr(context_for().read(made)) == repr(context_for().read(made))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=(RecursionError, LemmataError),
-    reason="SymPy looks for a sign of a sum over a symbolic size by its derivative by that size, which does not exist",
-)
 def test_signs_that_sympy_asks_for_are_answered() -> None:
     j = FREE[0].fresh("j")
     assert (IndexSum(sp.S.One, j) - 2).is_positive is None

@@ -268,4 +268,5 @@ EQUAL: list[Row] = [
     ("derivative by an entry of a one-hot row", D(total(entry(hot, k) * Xk, k), entry(hot, i)), Xi),
     ("derivative of a square of an entry", D(entry(hot, k) ** 2, entry(hot, i)), 2 * Delta(i, k) * entry(hot, k)),
     ("cosine squared below", 1 / (sp.cos(x) ** 2 + 1), 2 / (3 + sp.cos(2 * x))),
+    ("abs of a tangent", sp.Abs(sp.tan(2 * x)), sp.tan(2 * x) * sp.sign(sp.tan(2 * x))),
 ]

@@ -1,0 +1,142 @@
+"""Examples in Markdown: found, run in order, and compared with what the page shows.
+
+Three kinds of fenced blocks are run, all of one page in one namespace and one folder:
+
+- ```python with ``>>>`` prompts: a session; its output is compared as doctest does it, ``...`` standing for any text;
+- ```python without prompts: a program; it must run, and prints nothing;
+- ```console: lines that begin with ``$ `` are given to the shell, what follows is their output (both streams).
+
+Other blocks (```text, ```sh) are not run. `rewritten` puts the real output in place of what is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_BLOCK = re.compile(r"^```(?P<kind>python|console)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FLAGS = doctest.ELLIPSIS
+_WIDTH = "100"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example: the source, the output that the page shows, and where both stand in the page's text."""
+
+    kind: str
+    line: int
+    source: str
+    shown: str
+    span: tuple[int, int]  # of the shown output in the text of the page
+
+
+def examples(text: str) -> list[Example]:
+    """The examples of a page, in order.
+
+    >>> [(e.kind, e.source, e.shown) for e in examples("```console\\n$ echo a\\na\\n```\\n")]
+    [('console', 'echo a', 'a\\n')]
+    """
+    found: list[Example] = []
+    for block in _BLOCK.finditer(text):
+        start = block.start("body")
+        line = text.count("\n", 0, start) + 1
+        body = block["body"]
+        if block["kind"] == "console":
+            found += _commands(body, start, line)
+        elif ">>>" in body:
+            found += _session(body, start, line)
+        else:
+            found.append(Example("program", line, body, "", (start, start)))
+    return found
+
+
+def _commands(body: str, start: int, line: int) -> Iterator[Example]:
+    at = 0
+    commands: list[tuple[int, int, str]] = []  # first line, end of the command's line, source
+    for number, words in enumerate(body.splitlines(keepends=True)):
+        if words.startswith("$ "):
+            commands.append((number, at + len(words), words[2:].strip()))
+        at += len(words)
+    lines = body.splitlines(keepends=True)
+    for n, (number, end, source) in enumerate(commands):
+        stop = sum(map(len, lines[: commands[n + 1][0]])) if n + 1 < len(commands) else len(body)
+        yield Example("console", line + number, source, body[end:stop], (start + end, start + stop))
+
+
+def _session(body: str, start: int, line: int) -> Iterator[Example]:
+    offsets = [0]
+    for words in body.splitlines(keepends=True):
+        offsets.append(offsets[-1] + len(words))
+    for e in doctest.DocTestParser().get_examples(body):
+        first = e.lineno + e.source.count("\n")
+        end = start + offsets[first]
+        count = e.want.count("\n")
+        yield Example("session", line + e.lineno, e.source, e.want, (end, start + offsets[first + count]))
+
+
+class Page:
+    """The state in which the examples of one page run: a namespace, a folder, and an environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.namespace: dict[str, Any] = {"__name__": "__page__"}
+        programs = str(Path(sys.executable).parent)
+        self.environment = {**os.environ, "PATH": programs + os.pathsep + os.environ.get("PATH", ""), "COLUMNS": _WIDTH,
+                            "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "TERM": "dumb"}
+
+    def run(self, example: Example) -> str:
+        """The output of an example."""
+        if example.kind == "console":
+            done = subprocess.run(["bash", "-c", example.source], cwd=self.folder, env=self.environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", stdin=subprocess.DEVNULL)
+            return done.stdout
+        out = io.StringIO()
+        mode = "single" if example.kind == "session" else "exec"
+        with contextlib.redirect_stdout(out):
+            try:
+                exec(compile(example.source, f"<line {example.line}>", mode, dont_inherit=True), self.namespace)
+            except Exception as error:
+                if example.kind == "program":
+                    raise
+                text = "".join(traceback.format_exception_only(error))
+                # As in a terminal, the module of the exception is left out in what pages show.
+                out.write("Traceback (most recent call last):\n    ...\n" + re.sub(r"^[\w.]+\.(?=\w+(:|$))", "", text))
+        return out.getvalue()
+
+
+def agrees(example: Example, output: str) -> bool:
+    """Whether the output is what the page shows.
+
+    >>> [e] = examples("```console\\n$ lemmata --version\\nlemmata ...\\n```\\n")
+    >>> agrees(e, "lemmata 0.1.0\\n"), agrees(e, "another 0.1.0\\n")
+    (True, False)
+    """
+    return doctest.OutputChecker().check_output(_trimmed(example.shown), _trimmed(output), _FLAGS)
+
+
+def _trimmed(text: str) -> str:
+    """Without blanks at the ends of lines, which editors remove, and with one newline at the end."""
+    lines = "\n".join(words.rstrip() for words in text.splitlines()).strip("\n")
+    return lines + "\n" if lines else ""
+
+
+def rewritten(text: str, folder: Path) -> str:
+    """The page with the real output wherever it is not what is shown."""
+    page = Page(folder)
+    parts, last = [], 0
+    for example in examples(text):
+        output = page.run(example)
+        if example.kind != "program" and not agrees(example, output):
+            parts += [text[last:example.span[0]], _trimmed(output)]
+            last = example.span[1]
+    return "".join([*parts, text[last:]])

@@ -1,0 +1,80 @@
+"""Every Python and console example in README.md and docs/ runs and prints what the page shows.
+
+``UPDATE_DOCS=1 pytest tests/docs`` writes the real output into the pages; read the difference before you keep it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from .examples import Page, agrees, examples, rewritten
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+
+
+@every_page
+def test_examples_print_what_is_shown(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if os.environ.get("UPDATE_DOCS"):
+        page.write_text(rewritten(text, tmp_path), encoding="utf-8")
+        return
+    state = Page(tmp_path)
+    for example in examples(text):
+        output = state.run(example)
+        assert agrees(example, output), (
+            f"{page.name}:{example.line}\n{example.source}\nshows\n{example.shown}\nbut prints\n{output}"
+        )
+
+
+@every_page
+def test_links_lead_to_files(page: Path) -> None:
+    for target in _LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+@every_page
+def test_no_block_is_missed(page: Path) -> None:
+    """A block that looks like an example but is written so that it would not run."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"^```(.*?)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        kind, body = block
+        assert kind in {"python", "console", "text", "sh", "latex"}, f"{page.name}: a block of kind {kind!r}"
+        assert kind == "python" or ">>>" not in body
+        assert kind == "console" or not re.search(r"^\$ ", body, re.MULTILINE)
+
+
+def test_readme_begins_with_the_make_lines() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = re.search(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert first is not None
+    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make reference", "make test"]
+    assert text.index("```sh") == text.index("```")
+
+
+@pytest.mark.parametrize(("shown", "right"), [("p − y", True), ("p + y", False)])
+def test_a_wrong_output_is_seen(shown: str, right: bool, tmp_path: Path) -> None:
+    session, command = examples(f"```python\n>>> print('p − y')\n{shown}\n```\n\n```console\n$ echo 'p − y'\n{shown}\n```\n")
+    page = Page(tmp_path)
+    assert agrees(session, page.run(session)) is right
+    assert agrees(command, page.run(command)) is right
+
+
+def test_a_program_that_fails_is_seen(tmp_path: Path) -> None:
+    [program] = examples("```python\nassert 1 == 2\n```\n")
+    with pytest.raises(AssertionError):
+        Page(tmp_path).run(program)
+
+
+def test_outputs_are_rewritten(tmp_path: Path) -> None:
+    text = "a\n```python\n>>> 1 + 1\n3\n>>> x = 2\n>>> x\n```\nb\n```console\n$ echo a\n$ echo b; exit 3\nc\n```\n"
+    right = "a\n```python\n>>> 1 + 1\n2\n>>> x = 2\n>>> x\n2\n```\nb\n```console\n$ echo a\na\n$ echo b; exit 3\nb\n```\n"
+    assert rewritten(text, tmp_path) == right
+    assert rewritten(right, tmp_path) == right
