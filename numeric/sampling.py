@@ -71,8 +71,8 @@ def draw(domain: str, shape: Sequence[int], rng: np.random.Generator, sizes: Map
     name = domain.replace(" ", "")
     if name in DOMAINS:
         return DOMAINS[name][0](rng, size)
-    if match := re.fullmatch(r"index<(\w+)", name):
-        return rng.integers(0, _size(domain, match[1], sizes), size)
+    if match := re.fullmatch(r"(repeated_)?index<(\w+?)(or-1)?", name):
+        return _labels(rng, size, _size(domain, match[2], sizes), repeated=bool(match[1]), ignored=bool(match[3]))
     if (values := _finite_set(name)) is not None:
         return rng.choice(values, size)
     pieces = [_interval(piece) for piece in name.split("|")]
@@ -230,6 +230,49 @@ def _size(domain: str, name: str, sizes: Mapping[str, int] | None) -> int:
     return value
 
 
+def _labels(rng: np.random.Generator, shape: Shape, classes: int, *, repeated: bool, ignored: bool) -> Array:
+    """Integer labels; with `repeated` the last equals the first, with `ignored` some are −1 but the first."""
+    labels = rng.integers(0, classes, shape)
+    if repeated and labels.size:
+        labels[..., -1] = labels[..., 0]
+    if ignored and labels.size > 1:
+        out = rng.random(shape) < 0.4
+        out.flat[0] = False
+        labels = np.where(out, -1, labels)
+    return labels
+
+
+def _full_rank(rng: np.random.Generator, shape: Shape) -> Array:
+    """Singular values between 0.6 and 1.6, all different."""
+    k = min(shape)
+    q, r = np.linalg.qr(rng.normal(size=(shape[0], k)))[0], np.linalg.qr(rng.normal(size=(shape[1], k)))[0]
+    return (q * (0.6 + np.linspace(0.0, 1.0, k))) @ r.T
+
+
+def _rank_one_less(rng: np.random.Generator, shape: Shape) -> Array:
+    q, r = np.linalg.qr(rng.normal(size=shape))[0], np.linalg.qr(rng.normal(size=shape))[0]
+    values = 0.6 + rng.random(shape[-1])
+    values[-1] = 0.0
+    return (q * values) @ r
+
+
+def _lower(rng: np.random.Generator, shape: Shape) -> Array:
+    a = np.tril(rng.normal(size=shape))
+    np.fill_diagonal(a, 0.8 + rng.random(shape[0]))
+    return a
+
+
+def _one_zero(rng: np.random.Generator, shape: Shape) -> Array:
+    a = 0.5 + rng.random(shape)
+    a.flat[rng.integers(a.size)] = 0.0
+    return a
+
+
+def _definite_not_symmetric(rng: np.random.Generator, shape: Shape) -> Array:
+    b = rng.normal(size=shape)
+    return _positive_definite(rng, shape) + 0.4 * (b - np.swapaxes(b, -1, -2))
+
+
 _NUMBER = r"[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?"
 _END = rf"(?:{_NUMBER}|[-+]?inf)"
 
@@ -279,4 +322,9 @@ DOMAINS: dict[str, tuple[Drawer, str]] = {
     "spd": (_positive_definite, "symmetric positive definite"),
     "orthogonal": (_orthogonal, "its transpose is its inverse"),
     "invertible": (_invertible, "condition number at most 4, not symmetric"),
+    "fullrank": (_full_rank, "a matrix of full rank, not square in general"),
+    "rank_one_less": (_rank_one_less, "a square matrix with one singular value 0"),
+    "lower": (_lower, "lower triangular with a positive diagonal"),
+    "one_zero": (_one_zero, "positive, but for one entry that is 0"),
+    "posdef_nonsym": (_definite_not_symmetric, "positive definite symmetric part, not symmetric"),
 }

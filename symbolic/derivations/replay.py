@@ -181,6 +181,12 @@ def _merged(kind: str, found: Sequence[Evidence]) -> Evidence:
     return changed(chosen, detail=chosen.detail + more, seconds=sum(e.seconds for e in found))
 
 
+def definedness(left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis],
+                needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]] = ((), ())) -> tuple[str, ...]:
+    """Where left = right is stated: conditions that one side asks for and the other does not."""
+    return _conditions(Step(left, right, "", "", "state"), hypotheses, needs)
+
+
 def _conditions(statement: Step, hypotheses: Sequence[Hypothesis], needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]]) -> tuple[str, ...]:
     """What the right side asks for beyond the left side (or the other way round): where the equality is stated.
 

@@ -181,7 +181,8 @@ def concatenate(values: Sequence[ArrayLike], axis: int = 0) -> Array:
     ndim = arrays[0].ndim
     if not ndim or any(a.ndim != ndim for a in arrays):
         raise ShapeError(
-            f"concatenate needs arrays with the same number of axes, got {', '.join(shape_text(a.shape) for a in arrays)}"
+            "concatenate needs arrays with the same number of axes, got "
+            + ", ".join(shape_text(a.shape) for a in arrays)
         )
     axis = normal_axis(axis, ndim, arrays[0].shape)
     for a in arrays[1:]:

@@ -137,7 +137,8 @@ def _store(value: Array, key: Any, new: Array, accumulate: bool) -> Array:
     stretched = broadcast_shapes([new.shape, tuple(i.size for i in plan.result)], "the assignment")
     if len(stretched) > len(plan.result):
         raise IndexError_(
-            f"a value of shape {shape_text(new.shape)} does not fit a place of shape {shape_text([i.size for i in plan.result])}"
+            f"a value of shape {shape_text(new.shape)} does not fit a place of shape "
+            f"{shape_text([i.size for i in plan.result])}"
         )
     target, solution, left = _solved(plan)
     body = replace(aligned(new, plan.result), solution)

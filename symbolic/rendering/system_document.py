@@ -1,7 +1,7 @@
 """A gradient in named adjoints -> what is shown of it: the forward definitions, the loss, a section an adjoint.
 
-`document` has the single chain; here each part of the derivation has its own, which begins with the chain rule over what
-names the array, Σ dP ∂P/∂S, before the definitions are inserted.
+`document` has the single chain; here each part of the derivation has its own, which begins with the chain rule over
+what names the array, Σ dP ∂P/∂S, before the definitions are inserted.
 """
 
 from __future__ import annotations

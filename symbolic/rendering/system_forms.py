@@ -204,7 +204,8 @@ def _rules_markdown(s: Section, detail: Detail) -> list[str]:
     if detail == "normal":
         return [f"Rules: {shown[0]}.", ""]
     why = [sentences(line.reasons) for line in lines]
-    return [*(f"{n}. {w} ({rules})".replace("  ", " ") for n, (rules, w) in enumerate(zip(shown, why, strict=True), 1)), ""]
+    told = [f"{w} ({rules})" if w else rules for rules, w in zip(shown, why, strict=True)]
+    return [*(f"{n}. {t}" for n, t in enumerate(told, 1)), ""]
 
 
 # ---------------------------------------------------------------------- a section of a LaTeX document

@@ -137,7 +137,7 @@ class _Notation:
         self.shown = shown  # letters of the indices summed over, for the slices
 
     def show(self, v: Vector, beside: bool = False, axis: int | None = None) -> Node:
-        """`beside` a matrix, what is repeated is a vector; a vector along an `axis` has rowsum(M) or colsum(M) for M 1."""
+        """`beside` a matrix, what is repeated is a vector; along an `axis`, M 1 is rowsum(M) or colsum(M)."""
         match v:
             case Whole(tensor=tensor):
                 return self._whole(tensor)

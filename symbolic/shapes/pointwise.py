@@ -51,7 +51,7 @@ def arithmetic(sign: str, left: Any, right: Any, name: str = "", why: str = "", 
     word = operation or ("scale" if scalar is not None and sign in "*/" else "broadcast and " if a.pattern != b.pattern and b.ndim and a.ndim
                          else "") + ("" if scalar is not None and sign in "*/" else _WORDS[sign])
     record(Line(word, operand(result), (operand(a), operand(b)) if b.ndim and a.ndim else (operand(a if a.ndim else b),),
-                formula=formula or own_formula, warnings=warnings,
+                formula=formula or own_formula, warnings=warnings, scalar=scalar if sign in "*/" else None,
                 why=why or ("every element is multiplied by one number" if scalar is not None and sign in "*/" else
                             "element by element; axes of size 1 are stretched" if a.pattern != b.pattern else "element by element")))
     return result

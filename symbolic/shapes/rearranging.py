@@ -155,7 +155,8 @@ def reshape(x: Any, shape: str | Sequence[Any], name: str = "", why: str = "") -
     result = _kept(x, value, axes, label)
     proof = "; ".join(_arithmetic(a, a.atoms) for a in result.axes if len(a.atoms) > 1 and not a.is_mixed and a not in x.axes)
     record(Line("reshape", operand(result), (operand(x),), formula=formula, warnings=warnings, proof=proof,
-                why=why or f"row-major positions are kept: {x.pattern} → {result.pattern}"))
+                why=why or f"row-major positions are kept: {x.pattern} → {result.pattern}"
+                + (f"; {MIXED} marks an axis that runs across the order of ({' '.join(a.name for a in x.axes)})" if warnings else "")))
     return result
 
 

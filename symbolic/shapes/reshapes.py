@@ -145,9 +145,10 @@ class Example:
         """One sentence with both results."""
         axis_number = next((k for k, n in enumerate(self.shape) if n > 1), 0)
         name = self.mismatch.axes[axis_number]
-        sizes = ", ".join(f"{a}={n}" for a, n in zip(self.mismatch.given, self.sizes, strict=True))
+        names = " ".join(map(str, self.mismatch.given))
+        sizes = ",".join(map(str, self.sizes))
         letters = ascii_lowercase[:prod(self.sizes)]
-        return (f"Example: the letters {letters[0]} to {letters[-1]} at {sizes}: {name} = 0 must hold {','.join(self.block(True))}; "
+        return (f"Example: the letters {letters[0]} to {letters[-1]} as ({names}) of sizes ({sizes}): {name} = 0 must hold {','.join(self.block(True))}; "
                 f"the reshape alone gives {','.join(self.block(False))}.")
 
 

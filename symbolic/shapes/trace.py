@@ -34,7 +34,8 @@ class Line:
     """One operation.
 
     `parameters` are the trained numbers that it brings in; `multiply_adds` counts multiplications that are each
-    followed by an addition (a FLOP count is twice that). `proof` is the index arithmetic behind a split or a merge.
+    followed by an addition (a FLOP count is twice that). `proof` is the index arithmetic behind a split or a merge, `scalar` the number that
+    a scaling divides or multiplies by.
     """
 
     operation: str
@@ -46,6 +47,7 @@ class Line:
     multiply_adds: sp.Expr = sp.S.Zero
     why: str = ""
     proof: str = ""
+    scalar: sp.Expr | None = None
     warnings: tuple[str, ...] = ()
 
     @property

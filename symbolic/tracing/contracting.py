@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import sympy as sp
@@ -151,13 +152,13 @@ def cross(left: Any, right: Any) -> Traced:
     """Cross product of vectors of three elements."""
     a, b = plain(left), plain(right)
     parts = [a[..., (n + 1) % 3] * b[..., (n + 2) % 3] - a[..., (n + 2) % 3] * b[..., (n + 1) % 3] for n in range(3)]
-    return stack(parts, -1)
+    return TABLES["stack"](parts, -1)
 
 
 for _name, _f in {"inv": la.inv, "det": la.det, "matrix_power": la.matrix_power}.items():
     TABLES[f"linalg.{_name}"] = lambda value, *args, f=_f: Traced(f(plain(value).array, *map(unwrapped, args)))
 TABLES["linalg.slogdet"] = lambda value: tuple(Traced(p) for p in la.slogdet(plain(value).array))
-TABLES["linalg.multi_dot"] = lambda values: __import__("functools").reduce(dot, values)
+TABLES["linalg.multi_dot"] = lambda values: reduce(dot, values)
 for _name in ("matmul", "outer", "tensordot", "cross"):
     TABLES[f"linalg.{_name}"] = TABLES[_name]
 TABLES["linalg.trace"], TABLES["linalg.diagonal"] = TABLES["trace"], TABLES["diagonal"]

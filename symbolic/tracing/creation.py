@@ -14,9 +14,8 @@ from ..language.arrays import Array, elementwise
 from ..language.errors import UnsupportedError
 from ..language.indices import index
 from . import elementwise as el
-from .creation import arange, full, ones
 from .table import cast, function, kind_named, plain
-from .values import Traced, lift, shape_of, size_of
+from .values import TABLES, Traced, lift, shape_of, size_of
 
 
 @function("zeros", "empty")
@@ -116,7 +115,7 @@ def eye(rows: Any, columns: Any = None, k: Any = 0, dtype: Any = None, **options
 @function("tri")
 def tri(rows: Any, columns: Any = None, k: Any = 0, dtype: Any = None) -> Traced:
     """Ones on and below a diagonal."""
-    return tril(ones((rows, rows if columns is None else columns)), k)
+    return TABLES["tril"](ones((rows, rows if columns is None else columns)), k)
 
 
 def size_of_any(k: Any) -> Any:

@@ -451,7 +451,7 @@ def _install() -> None:
         both(name, function)
     both("matmul", lambda a, b: TABLES["matmul"](a, b))
     for name, sign in (("gt", ">"), ("ge", ">="), ("lt", "<"), ("le", "<="), ("eq", "=="), ("ne", "!=")):
-        setattr(Traced, f"__{name}__", lambda self, other, f=compare(sign): f(self, other))
+        setattr(Traced, f"__{name}__", _method(compare(sign)))
     for name, plain in (
         ("neg", TABLES["negative"]),
         ("pos", TABLES["positive"]),
@@ -470,6 +470,10 @@ def _install() -> None:
         ("ior", TABLES["bitwise_or"]),
     ):
         setattr(Traced, f"__{name}__", _in_place(function, {"iadd": 1, "isub": -1}.get(name, 0)))
+
+
+def _method(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: function(self, other)
 
 
 def _in_place(function: Callable[[Any, Any], Traced], sign: int) -> Callable[[Traced, Any], Traced]:

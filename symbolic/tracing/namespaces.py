@@ -18,7 +18,7 @@ from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import bound, quotient
 from ..language.indices import Index
 from ..language.sizes import same_size
-from . import creation, methods, reducing, table  # noqa: F401
+from . import creation, reducing, table
 from . import elementwise as el
 from .special import SPECIAL
 from .values import TABLES, Traced, lift, size_of, size_value

@@ -13,7 +13,6 @@ from ..language.indices import index
 from ..language.nodes import ArgMaxIndicator, IndexSum
 from ..language.selection import Chosen
 from . import elementwise as el
-from .reducing import sum_
 from .table import axes_of, function, into, plain, refuse
 from .values import TABLES, Traced, lift
 

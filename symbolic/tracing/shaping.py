@@ -5,6 +5,7 @@ base.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -15,7 +16,6 @@ from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import exact_quotient
 from ..language.nodes import Delta
 from . import elementwise as el
-from .shaping import ravel, reshape, swapaxes
 from .table import function, plain, unwrapped
 from .values import TABLES, Traced, lift, shape_of, size_of
 
@@ -171,7 +171,7 @@ def split(value: Any, parts: Any, axis: int = 0) -> list[Traced]:
             )
         ends = [k * step for k in range(int(parts))] + [None]
     lead = (slice(None),) * axis
-    return [given[(*lead, slice(a, b))] for a, b in zip(ends, ends[1:], strict=False)]
+    return [given[(*lead, slice(a, b))] for a, b in pairwise(ends)]
 
 
 @function("hsplit")

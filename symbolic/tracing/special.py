@@ -14,8 +14,8 @@ import sympy as sp
 
 from ..language import operations as op
 from ..language.errors import UnsupportedError
-from . import creation, methods, reducing, table  # noqa: F401
 from . import elementwise as el
+from . import reducing, table
 from .values import TABLES, Traced
 
 _ROOT2 = sp.sqrt(2)

@@ -55,9 +55,8 @@ def cast(value: Any, dtype: Any = None, **options: Any) -> Traced:
     kind = kind_named(dtype, given.kind)
     if kind == "bool" and given.kind != "bool":
         return el.compare("!=")(given, 0)
-    if kind == "int" and given.kind == "float":
-        if not given.body.is_integer:
-            raise UnsupportedError("astype(int) of floats cuts them; write np.floor or keep the floats")
+    if kind == "int" and given.kind == "float" and not given.body.is_integer:
+        raise UnsupportedError("astype(int) of floats cuts them; write np.floor or keep the floats")
     return Traced(given.array, kind, finite=given.finite, chosen=given.chosen)
 
 

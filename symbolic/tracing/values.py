@@ -366,7 +366,7 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         raise UnsupportedError(
             f"np.{name} is not read"
             + (f"; read are {', '.join(near)}" if near else "")
-            + "; write it with functions that are (sum, exp, where, einsum, ...), or the claim is checked by numbers only"
+            + "; write it with functions that are (sum, exp, where, einsum, ...), or the claim can be run on numbers"
         )
     return TABLES[name](*args, **kwargs)
 

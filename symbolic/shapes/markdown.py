@@ -1,0 +1,52 @@
+"""A trace as Markdown: what is known, a table with one row an operation, the reasons, the totals."""
+
+from __future__ import annotations
+
+from .axes import pattern
+from .notation import cost, scalar, shown_bindings, shown_conditions, sizes, symbols
+from .text import total_lines
+from .trace import Line, Trace
+
+_HEADS = ("", "operation", "formula", "einsum", "sizes before", "sizes after", "axes after", "parameters", "multiply-adds")
+
+
+def trace_markdown(trace: Trace) -> str:
+    """The trace as a Markdown document of its own."""
+    parts = [f"# {trace.title}", ""]
+    if shown_bindings(trace):
+        parts += [f"Sizes: {', '.join(f'`{b}`' for b in shown_bindings(trace))}.", ""]
+    if shown_conditions(trace):
+        parts += [f"Condition: {'; '.join(shown_conditions(trace))}.", ""]
+    parts += ["| " + " | ".join(_HEADS) + " |", "|" + "|".join(["---:", *["---"] * 6, "---:", "---:"]) + "|"]
+    parts += [_row(trace, k, line) for k, line in enumerate(trace.lines, 1)]
+    parts += ["", "Why, line by line:", ""]
+    for k, line in enumerate(trace.lines, 1):
+        more = "; ".join(s for s in (line.proof, scalar(trace, line)) if s)
+        parts.append(f"{k}. **{line.operation}** `{line.formula}`: {_plain(line.why)}" + (f". `{more}`" if more else "")
+                     + "".join(f" **Warning:** {_plain(w)}" for w in line.warnings))
+    totals = total_lines(trace)
+    parts += ["", *(f"- {t.strip()}" for t in totals)]
+    parts += [f"- **warning**: {_plain(w)}" for w in trace.warnings]
+    parts += [f"- note: {_plain(n)}" for n in trace.notes]
+    return "\n".join(parts) + "\n"
+
+
+def _row(trace: Trace, k: int, line: Line) -> str:
+    def both(axes_of: object) -> str:
+        axes = axes_of  # one array's axes
+        known, named = sizes(trace, axes), symbols(axes)  # type: ignore[arg-type]
+        return _code(known) if known == named else f"{_code(known)} {_code(named)}"
+
+    before = "<br>".join(both(o.axes) for o in line.inputs)
+    costs = [_code(cost(trace, c)) if c != 0 else "" for c in (line.parameters, line.multiply_adds)]
+    cells = [str(k), line.operation, _code(line.formula), _code(line.einsum), before, both(line.result.axes), _code(pattern(line.result.axes)), *costs]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('|', chr(92) + '|')}`" if text else ""
+
+
+def _plain(text: str) -> str:
+    """Prose whose stars and underscores are not marks of Markdown."""
+    return text.replace("*", r"\*").replace("_", r"\_").replace("<", r"\<")
