@@ -19,6 +19,7 @@ from .symbolic.language.hypotheses import Hypothesis, equal, nonzero, positive
 from .symbolic.language.indices import index
 from .symbolic.language.sizes import size
 from .symbolic.rendering import latex
+from .symbolic.shapes import Trace, cross_attention, multi_head_attention, trace_shapes
 from .symbolic.theorems import find_theorem, theorems
 from .verification import verify_derivation, verify_theorem
 
@@ -84,8 +85,9 @@ def verify(names: Sequence[str] = (), *, seed: int = 0) -> list[Verified]:
 
 
 __all__ = [
-    "Array", "Claim", "Counterexample", "Derivation", "Evidence", "Hypothesis", "LemmataError", "Result", "ShapeError", "Step", "Theorem",
-    "UnsupportedError", "Verdict", "array", "at_sizes", "define", "derive", "equal", "find_theorem", "from_sympy", "gradient", "hessian",
-    "index", "jacobian", "jvp", "latex", "lookup_theorem", "nonzero", "partial", "positive", "prove", "read_equation", "read_formula",
-    "read_hypothesis", "read_shapes", "size", "theorem", "theorems", "to_sympy", "verify", "verify_derivation", "verify_theorem", "vjp",
+    "Array", "Claim", "Counterexample", "Derivation", "Evidence", "Hypothesis", "LemmataError", "Result", "ShapeError", "Step",
+    "Theorem", "Trace", "UnsupportedError", "Verdict", "array", "at_sizes", "cross_attention", "define", "derive", "equal",
+    "find_theorem", "from_sympy", "gradient", "hessian", "index", "jacobian", "jvp", "latex", "lookup_theorem", "multi_head_attention",
+    "nonzero", "partial", "positive", "prove", "read_equation", "read_formula", "read_hypothesis", "read_shapes", "size", "theorem",
+    "theorems", "to_sympy", "trace_shapes", "verify", "verify_derivation", "verify_theorem", "vjp",
 ]

@@ -18,7 +18,6 @@ import numpy as np
 from .gradients_of_code import GradientQuestion, prove_question
 from .symbolic.derivations.model import Verdict
 from .symbolic.language.errors import FormulaError
-from .symbolic.language.sizes import size
 from .symbolic.rendering.verdict import verdict_data
 from .symbolic.tracing import trace_expression, trace_source
 
@@ -109,9 +108,6 @@ def _tensor_question(claim: Claim) -> GradientQuestion:
     sizes = {k: (int(v[0]), int(v[1])) for k, v in e.get("dims", {}).items()}
     allowed = e.get("dim_where")
     avoid = compile(e["avoid"], f"<{claim.id}:avoid>", "eval") if "avoid" in e else None
-    for shape in shapes.values():
-        for text in shape:
-            size(text) if text != "0" else None
     return GradientQuestion(
         claim.id, forward, lambda given: backward(**{n: given[n] for n in wanted}),
         lambda given, assumed: trace_source(e["forward"], "forward", {n: given[n] for n in names}, assumed, f"<{claim.id}:forward>"),

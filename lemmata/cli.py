@@ -17,6 +17,7 @@ import typer
 
 from . import __version__
 from .arguments import Commands, FormulaCommand, known_topic
+from .shapes_command import shapes
 from .terminal import (
     EXIT_CODES,
     emit,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app.add_typer(shapes, name="shapes")
 
 
 class DetailName(StrEnum):

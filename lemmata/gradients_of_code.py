@@ -7,10 +7,12 @@ proved on both paths; what cannot be proved but agreed everywhere is supported, 
 
 from __future__ import annotations
 
+import ast
+import operator
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,9 @@ from .symbolic.checking import check_equal
 from .symbolic.derivations.model import Counterexample, Evidence, Verdict
 from .symbolic.derivations.replay import definedness
 from .symbolic.language.arrays import Array, aligned, array
+from .symbolic.language.constants import ROUNDED
 from .symbolic.language.domains import domain as read_domain
-from .symbolic.language.errors import LemmataError, UnsupportedError
+from .symbolic.language.errors import FormulaError, LemmataError, UnsupportedError
 from .symbolic.language.hypotheses import Hypothesis
 from .symbolic.language.indices import index
 from .symbolic.language.nodes import Element, IndexSum, PartialDerivative, Tensor
@@ -87,10 +90,16 @@ def prove_question(q: GradientQuestion, *, seed: int = 0, seconds: float = 10.0)
                        seconds=time.perf_counter() - start)
     agreed = Evidence("differences", compared > 0, f"{compared} entries agree with Richardson differences at {points} points, seed {seed}",
                       time.perf_counter() - start)
+    rounded: list[float] = []
+    token = ROUNDED.set(rounded)
     try:
         verdict = _prove(q, seed, max(1.0, deadline - time.perf_counter()))
     except (LemmataError, RecursionError, TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
         verdict = Verdict("unsupported", reason=f"{type(error).__name__}: {error}")
+    finally:
+        ROUNDED.reset(token)
+    if rounded and verdict.verdict == "proved":
+        verdict = replace(verdict, notes=tuple(dict.fromkeys([*verdict.notes, "up to rounding of the constants"])))
     evidence = (*verdict.evidence, agreed)
     if verdict.verdict == "proved" and compared:
         return Verdict("proved", evidence, verdict.conditions, verdict.notes, seconds=time.perf_counter() - start)
@@ -216,8 +225,8 @@ def drawn_points(q: GradientQuestion, seed: int) -> Iterator[Point]:
 
 
 def _sizes(q: GradientQuestion, seed: int) -> Iterator[dict[str, int]]:
-    symbols = sorted({s.name for shape in [*q.shapes.values(), q.cotangent[1] if q.cotangent else ()] for text in shape
-                      for s in size(text).free_symbols} | set(q.integers))
+    symbols = sorted({n for shape in [*q.shapes.values(), q.cotangent[1] if q.cotangent else ()] for text in shape
+                      for n in _size_names(text)} | set(q.integers))
     rng = generator(seed, q.name, "sizes")
     ranges = {s: q.sizes.get(s, (1, 4)) for s in symbols}
     tried: list[dict[str, int]] = []
@@ -263,8 +272,30 @@ def _point(q: GradientQuestion, sizes: dict[str, int], rng: np.random.Generator)
 
 
 def _dimension(text: str, sizes: Mapping[str, int]) -> int:
-    value = size(text) if text.strip() != "0" else sp.S.Zero
-    return int(value.xreplace({Size(n): sp.Integer(v) for n, v in sizes.items()}))
+    """A dimension at concrete sizes; besides arithmetic it may choose (``M if M < N else N``)."""
+    return _whole(ast.parse(text, mode="eval").body, sizes, text)
+
+
+def _whole(node: ast.expr, sizes: Mapping[str, int], text: str) -> int:
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name) if name in sizes:
+            return sizes[name]
+        case ast.BinOp(left=a, op=op, right=b) if type(op) in _ARITHMETIC:
+            return _ARITHMETIC[type(op)](_whole(a, sizes, text), _whole(b, sizes, text))
+        case ast.IfExp(test=ast.Compare(left=a, ops=[op], comparators=[b]), body=yes, orelse=no) if type(op) in _COMPARISONS:
+            holds = _COMPARISONS[type(op)](_whole(a, sizes, text), _whole(b, sizes, text))
+            return _whole(yes if holds else no, sizes, text)
+    raise FormulaError(f"cannot read the size {text!r} at {dict(sizes)}")
+
+
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
+_COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq}
+
+
+def _size_names(text: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
 
 
 def _special(q: GradientQuestion, point: Point, rng: np.random.Generator) -> Iterator[Point]:

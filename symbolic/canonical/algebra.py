@@ -213,21 +213,21 @@ def _related_indicators(ctx: Context, mono: Mono, indicators: list[Atom]) -> Pol
                 if left.kind == "eq":
                     # on the support of [p = 0], decide q when it is a constant multiple of p plus a constant
                     for sign in (ONE_Q, -ONE_Q):
-                        c = subtract(q, scale(p, sign)).constant
-                        if c is not None:
-                            holds = c >= 0 if right.kind == "ge" else c == 0
-                            return of_factors(ctx, _without(mono, right)) if holds else ZERO
-                elif right.kind == "ge":
-                    c = subtract(p, q).constant
-                    if c is not None and c >= 0:  # q ≥ 0 implies p ≥ 0
-                        return of_factors(ctx, _without(mono, left))
-                    c = add(p, q).constant
-                    if c is not None:
-                        if c < 0:
+                        left_over = subtract(q, scale(p, sign))
+                        if signs.is_positive(ctx, negative(left_over)) or (right.kind == "eq" and signs.is_positive(ctx, left_over)):
                             return ZERO
-                        if c == 0:
-                            rest = _without(_without(mono, left), right)
-                            return multiply(ctx, equals_zero(ctx, p), of_factors(ctx, rest))
+                        if not left_over.terms or (right.kind == "ge" and signs.is_nonnegative(ctx, left_over)):
+                            return of_factors(ctx, _without(mono, right))
+                elif right.kind == "ge":
+                    gap = subtract(p, q)
+                    if signs.is_nonnegative(ctx, gap):  # q ≥ 0 implies p ≥ 0
+                        return of_factors(ctx, _without(mono, left))
+                    total = add(p, q)
+                    if signs.is_positive(ctx, negative(total)):  # both cannot be: their sum is negative
+                        return ZERO
+                    if not total.terms:
+                        rest = _without(_without(mono, left), right)
+                        return multiply(ctx, equals_zero(ctx, p), of_factors(ctx, rest))
     return None
 
 
@@ -263,6 +263,9 @@ def equals_zero(ctx: Context, p: Poly) -> Poly:
     c = p.constant
     if c is not None:
         return ZERO if c else POLY_ONE
+    split = powers.split_indicators(ctx, (p,), lambda q: equals_zero(ctx, q))
+    if split is not None:
+        return split
     if not _same_range(p):
         if signs.is_nonzero(ctx, p):
             return ZERO
@@ -305,6 +308,9 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
         return POLY_ONE
     if signs.is_positive(ctx, negative(p)):
         return ZERO
+    split = powers.split_indicators(ctx, (p,), lambda q: at_least_zero(ctx, q))
+    if split is not None:
+        return split
     p = _primitive_condition(ctx, p)
     if is_integer_valued(p):
         p = _coarse(p)

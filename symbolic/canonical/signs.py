@@ -23,7 +23,7 @@ def atom_sign(ctx: Context, a: Atom) -> str:
             return "+"
         case "exp":
             # a power with a symbolic exponent, e^(n log x), is positive only where x is
-            return "+" if all(f.kind != "log" or is_positive(ctx, f.data[0]) for f, _ in a.data[0]) else "?"
+            return "?" if _unsure_log(ctx, a.data[0]) else "+"
         case "ix" | "eq" | "ge" | "argmax":
             return "0+"
         case "el" | "sym":
@@ -50,6 +50,17 @@ def atom_sign(ctx: Context, a: Atom) -> str:
         case "fn":
             return _function_sign(ctx, a)
     return "?"
+
+
+def _unsure_log(ctx: Context, part: object) -> bool:
+    """Whether the logarithm of what may be negative stands anywhere in it: then e^(n log x) means x^n."""
+    if isinstance(part, Atom):
+        if part.kind == "log":
+            return not is_positive(ctx, part.data[0])
+        return any(_unsure_log(ctx, d) for d in part.data) if part.kind in ("exp", "base", "sum", "prod", "max", "fn") else False
+    if isinstance(part, Poly):
+        return any(_unsure_log(ctx, a) for m in part.terms for a, _ in m)
+    return isinstance(part, tuple) and any(_unsure_log(ctx, d) for d in part)
 
 
 def _function_sign(ctx: Context, a: Atom) -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from .constants import exact_float
 from .domains import Domain
 from .errors import IndexError_, ShapeError
 from .indices import Index, index
@@ -247,7 +248,7 @@ def as_array(value: ArrayLike) -> Array:
 
 
 def exact(value: Any) -> sp.Expr:
-    """A number as an exact SymPy number: a Python float is read as the decimal that it prints."""
+    """A number as an exact SymPy number; a Python float as the number that it stands for (see `constants`)."""
     if isinstance(value, bool):
         return sp.Integer(int(value))
     if isinstance(value, float):
@@ -255,7 +256,7 @@ def exact(value: Any) -> sp.Expr:
             raise ValueError("nan stands in a formula; every value must be a number")
         if value in (float("inf"), float("-inf")):
             return sp.oo if value > 0 else -sp.oo
-        return sp.Rational(repr(value))
+        return exact_float(value)
     result = sp.sympify(value)
     if result.has(sp.nan, sp.zoo):
         raise ValueError(f"{value} stands in a formula; every value must be a number")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from ..language.indices import Index
-from ..language.nodes import Binder, Element, IndexSum, element, free_indices
+from ..language.nodes import Binder, Element, IndexSum, Tensor, element, free_indices
 from .contraction import Unsayable
 from .vector_form import ordered_plus, read
 from .vectors import Scalar, Scaled, Slice, Summed, Vector
@@ -37,7 +37,9 @@ def batched_form(expression: sp.Expr, indices: Sequence[Index] = (), reader: Rea
     for lead in dict.fromkeys(n for n in (0, len(indices) - 2, len(indices) - 1) if 0 <= n < max(len(indices), 1)):
         own = indices[lead:]
         try:
-            form = _with_sums(sliced(expression, indices[:lead]), own, reader)
+            inner = sliced(expression, indices[:lead])
+            _check_names(inner, indices[:lead])
+            form = _with_sums(inner, own, reader)
         except Unsayable:
             continue
         if form.ndim == len(own):
@@ -63,6 +65,14 @@ def sliced(e: sp.Expr, fixed: Sequence[Index]) -> sp.Expr:
     if chosen & set(free_indices(result)):
         raise Unsayable("an index of the leading axes stands elsewhere")
     return result
+
+
+def _check_names(e: sp.Expr, fixed: Sequence[Index]) -> None:
+    """Slices are written by the name of the array alone, so that each array may be cut in one way only."""
+    found: dict[Tensor, Slice] = {}
+    for t in e.atoms(Slice):
+        if [i for i in fixed if i in t.fixed] != list(t.fixed) or found.setdefault(t.whole, t) != t:
+            raise Unsayable("two slices of one array would have one name")
 
 
 def _slice(e: Element, fixed: set[Index]) -> sp.Expr:

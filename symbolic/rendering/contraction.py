@@ -17,7 +17,7 @@ from ..language.indices import Index
 from ..language.sizes import same_size
 from .letters import Letters
 from .text import write as as_text
-from .vector_notation import notation, parts_of
+from .vector_notation import notation
 from .vectors import (
     Applied,
     Diagonal,
@@ -40,6 +40,7 @@ from .vectors import (
     Transpose,
     Vector,
     Whole,
+    parts_of,
     transposed,
 )
 

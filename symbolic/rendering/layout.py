@@ -90,7 +90,7 @@ class _Layout:
         if isinstance(e, Element):
             return Subscripted(self.letters.name(e.tensor), tuple(self.node(i, scope) for i in e.indices))
         if isinstance(e, Clipped):
-            return Call(Name(rf"\\{e.which}", e.which), tuple(self.node(a, scope) for a in e.args))
+            return Call(Name(rf"\{e.which}", e.which), tuple(self.node(a, scope) for a in e.args))
         if isinstance(e, sp.Add):
             return self._sum(e.args, scope)
         if isinstance(e, (sp.Mul, sp.Pow)):

@@ -7,6 +7,7 @@ adjoints from the loss back, and the gradients that were asked for, collected at
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 
 from ..derivations.model import Derivation, Detail
@@ -74,21 +75,26 @@ def _each_text(said: Said) -> str:
 def _columns(given: Sequence[Said]) -> list[str]:
     """Index form, and beside it the vector form."""
     shown = [(write_text(s.index), write_text(s.vector) + _each_text(s) if s.vector else "") for s in given]
-    width = max((len(a) for a, b in shown if b and len(a) <= _ONE_ROW), default=0)
+    width = max((_columns_of(a) for a, b in shown if b and len(a) <= _ONE_ROW), default=0)
     rows = []
     for a, b in shown:
-        if len(a) > width or not b:
+        if _columns_of(a) > width or not b:
             rows.append(a)
             if b:
                 rows.append(" " * (width + 4) + b)
         else:
-            rows.append(f"{a:<{width}}    {b}")
+            rows.append(a + " " * (width - _columns_of(a) + 4) + b)
     return rows
+
+
+def _columns_of(text: str) -> int:
+    """How wide it stands on the screen: a combining accent has no width."""
+    return sum(not unicodedata.combining(c) for c in text)
 
 
 def _section_text(s: Section, detail: Detail) -> list[str]:
     head = write_text(s.head)
-    indent = " " * (len(head) + 2)
+    indent = " " * (_columns_of(head) + 2)
     out: list[str] = []
     for n, line in enumerate(s.lines):
         first, *rest = broken(line.node, TEXT_WIDTH, write_text, "(", ")")

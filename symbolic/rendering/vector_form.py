@@ -43,6 +43,7 @@ from .vectors import (
     Transpose,
     Vector,
     Whole,
+    transposes,
 )
 
 
@@ -324,7 +325,15 @@ def _enter(graph: Graph, f: sp.Expr) -> None:
     elif len(own) == 2:
         if isinstance(f, Delta) and {*f.args} != {*own}:
             raise Unsayable("a delta between shifted indices")
-        graph.connect(*own, Identity(own[0].size) if isinstance(f, Delta) else _factor(f, own))
+        if isinstance(f, Delta):
+            graph.connect(*own, Identity(own[0].size))
+        else:
+            first, second = own
+            matrix, turned = _factor(f, (first, second)), _factor(f, (second, first))
+            if transposes(turned) < transposes(matrix):
+                graph.connect(second, first, turned)
+            else:
+                graph.connect(first, second, matrix)
     else:
         raise Unsayable("a factor with three indices")
 

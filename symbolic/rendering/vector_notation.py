@@ -7,9 +7,7 @@ at the end, dS K/√d.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Iterable
 
 import sympy as sp
 
@@ -63,24 +61,15 @@ from .vectors import (
     Transpose,
     Vector,
     Whole,
+    parts_of,
     transposed,
+    transposes,
 )
 
 
 def notation(v: Vector, letters: Letters) -> Node:
     """The notation tree of a vector form."""
     return _Notation(letters, {}).show(v)
-
-
-def parts_of(v: Any) -> Iterator[Vector]:
-    """The vector form and everything inside it."""
-    if isinstance(v, tuple):
-        for x in v:
-            yield from parts_of(x)
-    elif is_dataclass(v):
-        yield v  # type: ignore[misc]
-        for f in fields(v):
-            yield from parts_of(getattr(v, f.name))
 
 
 def repetition_note(forms: Iterable[Vector]) -> tuple[str, ...]:
@@ -286,7 +275,7 @@ class _Notation:
         """rowsum(M), and colsum(N) where M is the transpose of N; along no axis, whichever needs fewer transposes."""
         turned = transposed(matrix)
         if axis is None:
-            axis = 0 if _transposes(turned) < _transposes(matrix) else 1
+            axis = 0 if transposes(turned) < transposes(matrix) else 1
         return _call(f"row{kind}", self.show(matrix)) if axis else _call(f"col{kind}", self.show(turned))
 
     def _flat(self, v: Vector) -> list[Node]:
@@ -296,10 +285,6 @@ class _Notation:
         if isinstance(v, Outer):
             return [*self._flat(v.left), Transposed(self.show(v.right))]
         return [self.show(v)]
-
-
-def _transposes(v: Vector) -> int:
-    return sum(isinstance(x, Transpose) for x in parts_of(v))
 
 
 def _call(name: str, argument: Node) -> Call:

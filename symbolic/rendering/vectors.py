@@ -7,8 +7,9 @@ vector, 2 for a matrix, and more only for what is elementwise throughout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeAlias
 
 import sympy as sp
 
@@ -287,7 +288,8 @@ class Slice(Tensor):
         return ((self.whole, self.fixed, self.axes), {})
 
     def _hashable_content(self) -> tuple[object, ...]:
-        return (self.name, self.whole, self.fixed, self.axes)
+        # flat, because SymPy compares what is in a tuple with < and an index would answer with a relation
+        return (self.name, self.whole, *self.fixed, str(self.axes))
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,7 @@ Vector: TypeAlias = (
 
 
 def transposed(matrix: Vector) -> Vector:
-    """The transpose, written with transposes of single arrays where that is possible."""
+    """The transpose, as it is written with the fewest transposes: (A B)ᵀ is Bᵀ Aᵀ, and (P ⊙ Q)ᵀ stays."""
     match matrix:
         case Identity() | Diagonal():
             return matrix
@@ -313,20 +315,46 @@ def transposed(matrix: Vector) -> Vector:
             return inner
         case Outer(left=left, right=right):
             return Outer(right, left)
-        case Product(factors=factors):
-            return Product(tuple(transposed(f) for f in reversed(factors)))
-        case Elementwise(factors=factors):
-            return Elementwise(tuple(map(transposed, factors)))
-        case Quotient(above=above, below=below):
-            return Quotient(transposed(above), transposed(below))
         case Repeated(vector=vector, axis=axis, size=size):
             return Repeated(vector, 1 - axis, size)
-        case Larger(array=array, bound=bound, smaller=smaller):
-            return Larger(transposed(array), bound, smaller)
-        case Holds(array=array, sign=sign, bound=bound):
-            return Holds(transposed(array), sign, bound)
+        case Product(factors=factors):
+            return Product(tuple(transposed(f) for f in reversed(factors)))
         case Applied(function=function, argument=argument):
             return Applied(function, transposed(argument))
         case Raised(base=base, exponent=exponent):
             return Raised(transposed(base), exponent)
+    inside = _transposed_inside(matrix)
+    return inside if transposes(inside) <= transposes(matrix) else Transpose(matrix)
+
+
+def _transposed_inside(matrix: Vector) -> Vector:
+    match matrix:
+        case Elementwise(factors=factors):
+            return Elementwise(tuple(map(transposed, factors)))
+        case Plus(terms=terms):
+            return Plus(tuple((negative, transposed(t)) for negative, t in terms))
+        case Scaled(scalars=scalars, array=array):
+            return Scaled(scalars, transposed(array))
+        case Quotient(above=above, below=below):
+            return Quotient(transposed(above), transposed(below))
+        case Larger(array=array):
+            return replace(matrix, array=transposed(array))
+        case Holds(array=array):
+            return replace(matrix, array=transposed(array))
     return Transpose(matrix)
+
+
+def transposes(v: Vector) -> int:
+    """How many transposes are written in a vector form."""
+    return sum(isinstance(x, Transpose) for x in parts_of(v))
+
+
+def parts_of(v: Any) -> Iterator[Vector]:
+    """The vector form and everything inside it."""
+    if isinstance(v, tuple):
+        for x in v:
+            yield from parts_of(x)
+    elif is_dataclass(v):
+        yield v  # type: ignore[misc]
+        for f in fields(v):
+            yield from parts_of(getattr(v, f.name))

@@ -1,15 +1,15 @@
 """Axes with names: an axis is an ordered product of atoms, so that (b h) is not (h b) although b·h = h·b.
 
-A size says how many elements an axis has; its name says which. Sizes that are equal by luck are therefore told apart, and
-two axes agree only when they hold the same elements in the same order. The order inside a product is row-major: the last
-atom runs fastest, c = a·d_k + e for (h d_k).
+A size says how many elements an axis has; its name says which. Sizes that are equal by luck are therefore told apart,
+and two axes agree only when they hold the same elements in the same order. The order inside a product is row-major: the
+last atom runs fastest, c = a·d_k + e for (h d_k).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import sympy as sp
@@ -25,6 +25,7 @@ class Atom:
     """One named factor of an axis. A piece of a split atom knows what it is a piece of, and which one.
 
     `mixed` names what an axis runs over that a reshape has torn out of order; such an axis is called by its place, ?1.
+    `parts` is what an atom with a name of its own is a product of (the query heads h are g groups of r).
     """
 
     name: str
@@ -33,6 +34,7 @@ class Atom:
     piece: int = 0
     pieces: int = 1
     mixed: tuple[str, ...] = ()
+    parts: tuple[Atom, ...] = ()
 
     @property
     def base(self) -> str:
@@ -88,7 +90,7 @@ class Axis:
             while name and name in used:
                 name += "'"
             used.add(name)
-            atoms.append(a if name == a.name else Atom(name, a.size, mixed=a.mixed))
+            atoms.append(a if name == a.name else replace(a, name=name))
         return Axis(tuple(atoms))
 
 
@@ -109,7 +111,7 @@ def axis_of_size(value: SizeLike) -> Axis:
     """An axis from a size alone: a product in the order it is written, ``"h*d_k"``; a number has no name.
 
     >>> str(axis_of_size("h*d_k")), str(axis_of_size("d_k*h")), str(axis_of_size("n+1")), str(axis_of_size(12))
-    ('(h d_k)', '(d_k h)', '1 + n', '12')
+    ('(h d_k)', '(d_k h)', 'n + 1', '12')
     """
     from ..rendering import text
 
@@ -124,7 +126,8 @@ def axis_of_size(value: SizeLike) -> Axis:
 
 
 def read_axes(pattern: str, sizes: Mapping[str, SizeLike] | None = None) -> Axes:
-    """Read axes from a pattern: names, ``1``, and products in parentheses; `sizes` gives sizes that are not named alike.
+    """Read axes from a pattern: names, ``1``, and products in parentheses; `sizes` gives sizes that are not named
+    alike.
 
     >>> [str(a) for a in read_axes("B n (h d_k)")], read_axes("B n (h d_k)")[2].size
     (['B', 'n', '(h d_k)'], d_k*h)
@@ -142,7 +145,9 @@ def read_axes(pattern: str, sizes: Mapping[str, SizeLike] | None = None) -> Axes
             continue
         wrong = [n for n in names if not re.fullmatch(r"[^\W\d]\w*'*", n)]
         if wrong:
-            raise FormulaError(f"cannot read the axis {wrong[0]!r} in {pattern!r}; write names, 1, and products such as (h d_k)")
+            raise FormulaError(
+                f"cannot read the axis {wrong[0]!r} in {pattern!r}; write names, 1, and products such as (h d_k)"
+            )
         found.append(Axis(tuple(Atom(n, given.get(n, Size(n.rstrip("'")))) for n in names)))
     return tuple(found)
 
@@ -157,8 +162,10 @@ def agree(a: Axis, b: Axis) -> bool:
     if len(a.atoms) != len(b.atoms):
         unnamed = any(not x.name for x in (*a.atoms, *b.atoms))
         return unnamed and same_size(a.size, b.size)
-    return all(same_size(x.size, y.size) and (x.base == y.base or not x.name or not y.name or bool(x.mixed or y.mixed))
-               for x, y in zip(a.atoms, b.atoms, strict=True))
+    return all(
+        same_size(x.size, y.size) and (x.base == y.base or not x.name or not y.name or bool(x.mixed or y.mixed))
+        for x, y in zip(a.atoms, b.atoms, strict=True)
+    )
 
 
 def difference(a: Axis, b: Axis) -> str:
@@ -179,10 +186,13 @@ def joined(atoms: Sequence[Atom]) -> Axis:
     while changed:
         changed = False
         for n, a in enumerate(found):
-            run = found[n:n + a.pieces]
-            if (a.parent is not None and len(run) == a.pieces
-                    and all(x.parent == a.parent and x.piece == k for k, x in enumerate(run))):
-                found[n:n + a.pieces] = [a.parent]
+            run = found[n : n + a.pieces]
+            if (
+                a.parent is not None
+                and len(run) == a.pieces
+                and all(x.parent == a.parent and x.piece == k for k, x in enumerate(run))
+            ):
+                found[n : n + a.pieces] = [a.parent]
                 changed = True
                 break
     return Axis(tuple(found))
@@ -203,7 +213,7 @@ def distinct(axes: Sequence[Axis]) -> Axes:
         used |= {x.name for x in new.atoms if x.name}
 
     def plain(x: Atom) -> Atom:
-        return x if x.name == x.base or x.base in used else Atom(x.base, x.size, mixed=x.mixed)
+        return x if x.name == x.base or x.base in used else replace(x, name=x.base)
 
     return tuple(Axis(tuple(map(plain, a.atoms))) for a in found)
 
@@ -213,4 +223,6 @@ def check_names(axes: Sequence[Axis], of: str) -> None:
     names = [x.name for a in axes for x in a.atoms if x.name]
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
-        raise ShapeError(f"{of} [{', '.join(map(str, axes))}] has two axes named {twice[0]}; give each axis a name of its own")
+        raise ShapeError(
+            f"{of} [{', '.join(map(str, axes))}] has two axes named {twice[0]}; give each axis a name of its own"
+        )

@@ -1,7 +1,10 @@
-"""Broadcasting by name: NumPy's alignment from the right, with axes that must be the same axis and not only the same size."""
+"""Broadcasting by name: NumPy's alignment from the right, with axes that must be the same axis and not only the same
+size.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from ..language.errors import ShapeError
@@ -41,8 +44,10 @@ def broadcast(operation: str, operands: Sequence[NamedArray]) -> Axes:
 
 def _message(operation: str, a: NamedArray, b: NamedArray, place: int) -> str:
     first, second = a.label or "left", b.label or "right"
-    text = (f"{operation}: {first} {brackets(a.axes)} and {second} {brackets(b.axes)} do not broadcast: in axis {place}, "
-            f"{a.axes[place]} stands against {b.axes[place]}: {difference(a.axes[place], b.axes[place])}")
+    text = (
+        f"{operation}: {first} {brackets(a.axes)} and {second} {brackets(b.axes)} do not broadcast: in axis {place}, "
+        f"{a.axes[place]} stands against {b.axes[place]}: {difference(a.axes[place], b.axes[place])}"
+    )
     meant = _view(a, b) or _view(b, a)
     return f"{text}{bindings_text()}{meant}"
 
@@ -74,10 +79,13 @@ def _view(small: NamedArray, big: NamedArray) -> str:
 def swapped(operands: Sequence[NamedArray]) -> tuple[str, ...]:
     """Whether two arrays with two uses of one axis (n and n') have them the other way round."""
     found = []
-    for a, b in zip(operands, operands[1:], strict=False):
+    for a, b in itertools.pairwise(operands):
         if a.ndim != b.ndim:
             continue
         pairs = {(x.name, y.name) for x, y in zip(a.axes, b.axes, strict=True) if x.name != y.name}
-        found += [f"{a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)}: {x} and {y} are exchanged"
-                  for x, y in sorted(pairs) if (y, x) in pairs and x < y]
+        found += [
+            f"{a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)}: {x} and {y} are exchanged"
+            for x, y in sorted(pairs)
+            if (y, x) in pairs and x < y
+        ]
     return tuple(found)

@@ -1,7 +1,7 @@
 """Contractions: linear map, batched matrix product, and the general einsum over named axes.
 
-Two axes are contracted when they are the same axis; that they have the same size is not enough. The number of multiply-adds
-is the product of the sizes of all letters of the einsum.
+Two axes are contracted when they are the same axis; that they have the same size is not enough. The number of
+multiply-adds is the product of the sizes of all letters of the einsum.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import sympy as sp
 
 from ..language.arrays import Array, define
 from ..language.errors import ShapeError
-from ..language.indices import index
+from ..language.index_arithmetic import quotient, remainder
+from ..language.indices import Index, index
 from ..language.nodes import IndexSum, replace
 from .axes import Axis, agree, difference
 from .broadcasting import brackets, broadcast
@@ -23,27 +24,68 @@ from .pointwise import operand
 from .trace import Line, Operand, bindings_text, record, titled
 
 
-def _sum_of_products(a: NamedArray, b: NamedArray, left: Sequence[str], right: Sequence[str], output: Sequence[str]) -> Array:
-    """Σ over the keys that the output lacks of a·b; equal keys are one index, an axis of size 1 against a longer one is stretched."""
+def _sum_of_products(
+    a: NamedArray, b: NamedArray, left: Sequence[str], right: Sequence[str], output: Sequence[str]
+) -> Array:
+    """Σ over the keys that the output lacks of a·b; equal keys are one index, an axis of size 1 against a longer one
+    is stretched.
+    """
     found: dict[str, Any] = {}
     for x, keys in ((a, left), (b, right)):
         for key, size in zip(keys, x.shape, strict=True):
             if key not in found or found[key].size == 1:
                 found[key] = index(key.strip("'()") if key.isidentifier() else "i", size)
-    bodies = [replace(x.body, {own: sp.S.Zero if own.size == 1 else found[key] for own, key in zip(x.indices, keys, strict=True)})
-              for x, keys in ((a, left), (b, right))]
+    bodies = [
+        replace(
+            x.body, {own: sp.S.Zero if own.size == 1 else found[key] for own, key in zip(x.indices, keys, strict=True)}
+        )
+        for x, keys in ((a, left), (b, right))
+    ]
     body = bodies[0] * bodies[1]
+    axes = {key: own for x, keys in ((a, left), (b, right)) for key, own in zip(keys, x.axes, strict=True)}
     for key, i in found.items():
         if key not in output and i.size != 1:
-            body = IndexSum(body, i)
+            body = _summed(body, i, axes[key])
     return Array([found[k] for k in output], body)
+
+
+def _summed(body: sp.Expr, i: Index, over: Axis) -> sp.Expr:
+    """The sum over an axis: over one index an atom, so that what a merge wrote with floor and mod is affine again."""
+    atoms = [p for x in over.atoms for p in (x.parts or (x,))]
+    if len(atoms) < 2:
+        return IndexSum(body, i)
+    letters_of = [index("a", x.size) for x in atoms]
+    place: sp.Expr = sp.S.Zero
+    for letter in letters_of:
+        place = place * letter.size + letter
+    body = settled(replace(body, {i: sp.expand(place)}))
+    for letter in reversed(letters_of):
+        body = IndexSum(body, letter)
+    return body
+
+
+def settled(body: sp.Expr) -> sp.Expr:
+    """An expression with the floors and remainders in its indices worked out, as far as ranges allow."""
+    while True:
+        known = {f: _divided(f) for f in body.atoms(sp.floor, sp.Mod)}
+        known = {f: value for f, value in known.items() if value != f}
+        if not known:
+            return body
+        body = replace(body, known)
+
+
+def _divided(f: sp.Expr) -> sp.Expr:
+    value, by = sp.fraction(sp.together(f.args[0])) if isinstance(f, sp.floor) else f.args
+    return quotient(value, by) if isinstance(f, sp.floor) else remainder(value, by)
 
 
 def _count(axes: Sequence[Axis]) -> sp.Expr:
     return sp.expand(sp.Mul(*(a.size for a in axes)))
 
 
-def linear(x: NamedArray, weight: str, out: Axis, name: str, bias: str = "", why: str = "", named_value: bool = True) -> NamedArray:
+def linear(
+    x: NamedArray, weight: str, out: Axis, name: str, bias: str = "", why: str = "", named_value: bool = True
+) -> NamedArray:
     """x W + b along the last axis: W has the axes (last axis of x, out), b the axis out.
 
     >>> from .axes import axis
@@ -64,15 +106,36 @@ def linear(x: NamedArray, weight: str, out: Axis, name: str, bias: str = "", why
         formula += f" + {bias}"
         count += out.size
     result = NamedArray(define(name, value) if named_value else value, [*x.axes[:-1], out], name, summed=into.size)
-    text = einsum_text([keys, [keys[-1], f"{out.name}" if out.name != keys[-1] else out.name + "'"]],
-                       [*keys[:-1], out.name if out.name != keys[-1] else out.name + "'"])
-    record(Line("linear map", operand(result), (operand(x), *parameters), text, formula, sp.expand(count),
-                _count([*x.axes, out]), why or f"the axis {into} is mapped to {out}; every other axis is carried along"))
+    text = einsum_text(
+        [keys, [keys[-1], f"{out.name}" if out.name != keys[-1] else out.name + "'"]],
+        [*keys[:-1], out.name if out.name != keys[-1] else out.name + "'"],
+    )
+    record(
+        Line(
+            "linear map",
+            operand(result),
+            (operand(x), *parameters),
+            text,
+            formula,
+            sp.expand(count),
+            _count([*x.axes, out]),
+            why or f"the axis {into} is mapped to {out}; every other axis is carried along",
+        )
+    )
     return result
 
 
-def contract(a: Any, b: Any, over: Sequence[str], output: Sequence[str], name: str, operation: str = "contraction", formula: str = "",
-             why: str = "", named_value: bool = True) -> NamedArray:
+def contract(
+    a: Any,
+    b: Any,
+    over: Sequence[str],
+    output: Sequence[str],
+    name: str,
+    operation: str = "contraction",
+    formula: str = "",
+    why: str = "",
+    named_value: bool = True,
+) -> NamedArray:
     """The einsum of two arrays by axis names: sum over the axes `over`, keep those of `output` in that order.
 
     >>> q, k = named("q", "B h n d_k"), named("k", "B h m d_k")
@@ -82,11 +145,13 @@ def contract(a: Any, b: Any, over: Sequence[str], output: Sequence[str], name: s
     a, b = as_named(a), as_named(b)
     left, right = [x.name for x in a.axes], [x.name for x in b.axes]
     _check_shared(operation, a, b, over)
-    keys = {n: axis for n, axis in (*zip(right, b.axes, strict=True), *zip(left, a.axes, strict=True))}
+    keys = dict((*zip(right, b.axes, strict=True), *zip(left, a.axes, strict=True)))
     missing = [n for n in (*output, *over) if n not in keys]
     if missing:
-        raise ShapeError(f"{operation}: {a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)} have no axis "
-                         f"{', '.join(missing)}{bindings_text()}")
+        raise ShapeError(
+            f"{operation}: {a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)} have no axis "
+            f"{', '.join(missing)}{bindings_text()}"
+        )
     lost = [n for n in dict.fromkeys((*left, *right)) if n not in output and n not in over]
     if lost:
         raise ShapeError(f"{operation}: the axis {lost[0]} is neither kept nor summed over{bindings_text()}")
@@ -99,14 +164,28 @@ def _check_shared(operation: str, a: NamedArray, b: NamedArray, over: Sequence[s
         theirs = [x for x in b.axes if x.name == n]
         if not mine or not theirs:
             lacking = a if not mine else b
-            raise ShapeError(f"{operation}: {lacking.label} {brackets(lacking.axes)} has no axis {n} to sum over{bindings_text()}")
+            raise ShapeError(
+                f"{operation}: {lacking.label} {brackets(lacking.axes)} has no axis {n} to sum over{bindings_text()}"
+            )
         if not agree(mine[0], theirs[0]):
-            raise ShapeError(f"{operation}: {a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)} are summed over {n}: "
-                             f"{difference(mine[0], theirs[0])}{bindings_text()}")
+            raise ShapeError(
+                f"{operation}: {a.label} {brackets(a.axes)} and {b.label} {brackets(b.axes)} are summed over {n}: "
+                f"{difference(mine[0], theirs[0])}{bindings_text()}"
+            )
 
 
-def _recorded(operation: str, a: NamedArray, b: NamedArray, left: Sequence[str], right: Sequence[str], output: Sequence[str],
-              name: str, formula: str, why: str, named_value: bool) -> NamedArray:
+def _recorded(
+    operation: str,
+    a: NamedArray,
+    b: NamedArray,
+    left: Sequence[str],
+    right: Sequence[str],
+    output: Sequence[str],
+    name: str,
+    formula: str,
+    why: str,
+    named_value: bool,
+) -> NamedArray:
     """The contraction over keys (one key, one letter), computed and recorded."""
     value = _sum_of_products(a, b, left, right, output)
     keys: dict[str, Axis] = {}
@@ -117,31 +196,56 @@ def _recorded(operation: str, a: NamedArray, b: NamedArray, left: Sequence[str],
     summed = [k for k in keys if k not in output]
     size = _count([keys[k] for k in summed])
     label, own_formula = titled(name, f"{a.label} @ {b.label}")
-    result = NamedArray(define(name, value) if named_value and name else value, [keys[k] for k in output], label,
-                        a.factor * b.factor, size)
+    result = NamedArray(
+        define(name, value) if named_value and name else value,
+        [keys[k] for k in output],
+        label,
+        a.factor * b.factor,
+        size,
+    )
     over = ", ".join(keys[k].name for k in summed) or "nothing"
-    record(Line(operation, operand(result), (operand(a), operand(b)), einsum_text([left, right], output), formula or own_formula,
-                multiply_adds=_count(list(keys.values())), why=why or f"products summed over {over}"))
+    record(
+        Line(
+            operation,
+            operand(result),
+            (operand(a), operand(b)),
+            einsum_text([left, right], output),
+            formula or own_formula,
+            multiply_adds=_count(list(keys.values())),
+            why=why or f"products summed over {over}",
+        )
+    )
     return result
 
 
 def matmul(a: Any, b: Any, name: str = "", why: str = "") -> NamedArray:
-    """NumPy's @: the last axis of the left against the last but one of the right, the others in front are carried along."""
+    """NumPy's @: the last axis of the left against the last but one of the right, the others in front are carried
+    along.
+    """
     a, b = as_named(a), as_named(b)
     if not a.ndim or not b.ndim:
-        raise ShapeError(f"matmul: {a.label} {brackets(a.axes)} @ {b.label} {brackets(b.axes)}: a scalar has no axis to sum over; use *")
+        raise ShapeError(
+            f"matmul: {a.label} {brackets(a.axes)} @ {b.label} {brackets(b.axes)}: a scalar has no axis to sum over; "
+            "use *"
+        )
     inner_b = b.axes[-2 if b.ndim > 1 else -1]
     if not agree(a.axes[-1], inner_b):
-        raise ShapeError(f"matmul: {a.label} {brackets(a.axes)} @ {b.label} {brackets(b.axes)} sums {a.axes[-1]} against {inner_b}: "
-                         f"{difference(a.axes[-1], inner_b)}{bindings_text()}{_transposed(a, b)}")
+        raise ShapeError(
+            f"matmul: {a.label} {brackets(a.axes)} @ {b.label} {brackets(b.axes)} sums {a.axes[-1]} against {inner_b}: "
+            f"{difference(a.axes[-1], inner_b)}{bindings_text()}{_transposed(a, b)}"
+        )
     lead = broadcast("matmul", [_lead(a), _lead(b)])
     names = unique([x.name for x in lead])
     inner = "sum#"
     row = ["row#"] if a.ndim > 1 else []
     column = ["column#"] if b.ndim > 1 else []
-    left = [*names[len(names) - max(a.ndim - 2, 0):], *row, inner]
-    right = [*names[len(names) - max(b.ndim - 2, 0):], inner, *column]
-    result_name = {"row#": a.axes[-2].name if row else "", "column#": b.axes[-1].name if column else "", inner: a.axes[-1].name}
+    left = [*names[len(names) - max(a.ndim - 2, 0) :], *row, inner]
+    right = [*names[len(names) - max(b.ndim - 2, 0) :], inner, *column]
+    result_name = {
+        "row#": a.axes[-2].name if row else "",
+        "column#": b.axes[-1].name if column else "",
+        inner: a.axes[-1].name,
+    }
     shown = _distinct_keys(result_name, [*names, *row, *column])
 
     def rename(keys: Sequence[str]) -> list[str]:
@@ -182,16 +286,24 @@ def einsum(subscripts: str, *operands: Any) -> NamedArray:
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms, given = inputs.split(","), [as_named(o) for o in operands]
     if not arrow or len(terms) != len(given) or len(given) not in (1, 2):
-        raise ShapeError(f"einsum {subscripts!r}: write an explicit output and one term for each of one or two operands")
+        raise ShapeError(
+            f"einsum {subscripts!r}: write an explicit output and one term for each of one or two operands"
+        )
     bound: dict[str, tuple[Axis, NamedArray]] = {}
     for term, x in zip(terms, given, strict=True):
         if len(term) != x.ndim:
-            raise ShapeError(f"einsum {subscripts!r}: {term!r} names {len(term)} axes of {x.label} {brackets(x.axes)}{bindings_text()}")
+            raise ShapeError(
+                f"einsum {subscripts!r}: {term!r} names {len(term)} axes of {x.label} "
+                f"{brackets(x.axes)}{bindings_text()}"
+            )
         for letter, own in zip(term, x.axes, strict=True):
             if letter in bound and not agree(bound[letter][0], own):
                 other = bound[letter][1]
-                raise ShapeError(f"einsum {subscripts!r}: the letter {letter} is {bound[letter][0]} of {other.label} {brackets(other.axes)} "
-                                 f"and {own} of {x.label} {brackets(x.axes)}: {difference(bound[letter][0], own)}{bindings_text()}")
+                raise ShapeError(
+                    f"einsum {subscripts!r}: the letter {letter} is {bound[letter][0]} of {other.label} "
+                    f"{brackets(other.axes)} "
+                    f"and {own} of {x.label} {brackets(x.axes)}: {difference(bound[letter][0], own)}{bindings_text()}"
+                )
             bound.setdefault(letter, (own, x))
     if len(given) == 1:
         given.append(NamedArray(Array((), sp.S.One), (), ""))
@@ -202,9 +314,19 @@ def einsum(subscripts: str, *operands: Any) -> NamedArray:
     label, formula = titled("", f"einsum({', '.join(x.label for x in given if x.label)})")
     result = NamedArray(value, [bound[c][0] for c in output], label, given[0].factor * given[1].factor, size)
     pure = not summed and not terms[1]
-    record(Line("transpose" if pure else "contraction", operand(result), tuple(operand(x) for x in given if x.label), subscripts.replace(" ", ""),
-                formula, multiply_adds=sp.S.Zero if not terms[1] else _count([a for a, _ in bound.values()]),
-                why=f"products summed over {', '.join(bound[c][0].name for c in summed)}" if summed else "no sum: axes are rearranged"))
+    record(
+        Line(
+            "transpose" if pure else "contraction",
+            operand(result),
+            tuple(operand(x) for x in given if x.label),
+            subscripts.replace(" ", ""),
+            formula,
+            multiply_adds=sp.S.Zero if not terms[1] else _count([a for a, _ in bound.values()]),
+            why=f"products summed over {', '.join(bound[c][0].name for c in summed)}"
+            if summed
+            else "no sum: axes are rearranged",
+        )
+    )
     return result
 
 

@@ -19,18 +19,22 @@ def trace_data(trace: Trace) -> dict[str, Any]:
         "sizes": {str(k): _value(v) for k, v in trace.bindings.items()},
         "definitions": {str(k): str(v) for k, v in trace.definitions.items()},
         "conditions": [{"left": str(c.left), "right": str(c.right), "reason": c.reason} for c in trace.conditions],
-        "lines": [{
-            "operation": line.operation,
-            "formula": line.formula,
-            "einsum": line.einsum,
-            "inputs": [_array(trace, o) for o in line.inputs],
-            "result": _array(trace, line.result),
-            "parameters": _cost(trace, line.parameters) | {"arrays": [_array(trace, o) for o in line.operands if o.parameter]},
-            "multiply_adds": _cost(trace, line.multiply_adds),
-            "index_arithmetic": line.proof,
-            "why": line.why,
-            "warnings": list(line.warnings),
-        } for line in trace.lines],
+        "lines": [
+            {
+                "operation": line.operation,
+                "formula": line.formula,
+                "einsum": line.einsum,
+                "inputs": [_array(trace, o) for o in line.inputs],
+                "result": _array(trace, line.result),
+                "parameters": _cost(trace, line.parameters)
+                | {"arrays": [_array(trace, o) for o in line.operands if o.parameter]},
+                "multiply_adds": _cost(trace, line.multiply_adds),
+                "index_arithmetic": line.proof,
+                "why": line.why,
+                "warnings": list(line.warnings),
+            }
+            for line in trace.lines
+        ],
         "parameters": _cost(trace, trace.parameters),
         "multiply_adds": _cost(trace, trace.multiply_adds),
         "warnings": list(trace.warnings),
@@ -44,7 +48,12 @@ def trace_json(trace: Trace) -> str:
 
 
 def _array(trace: Trace, array: Operand) -> dict[str, Any]:
-    return {"name": array.label, "axes": pattern(array.axes), "shape": _symbolic(array.axes), "sizes": [_value(n) for n in trace.sizes(array.axes)]}
+    return {
+        "name": array.label,
+        "axes": pattern(array.axes),
+        "shape": _symbolic(array.axes),
+        "sizes": [_value(n) for n in trace.sizes(array.axes)],
+    }
 
 
 def _symbolic(axes: Sequence[Axis]) -> list[str]:

@@ -1,7 +1,8 @@
 """Which places of an input a place of the result reads: kept apart along an axis, or mixed.
 
-Read off the index expression, not off shapes: where the result reads x only at its own index of an axis, places along that
-axis never meet. A layer that is given data in the wrong layout has the right shape and mixes the batch; here it shows.
+Read off the index expression, not off shapes: where the result reads x only at its own index of an axis, places along
+that axis never meet. A layer that is given data in the wrong layout has the right shape and mixes the batch; here it
+shows.
 """
 
 from __future__ import annotations

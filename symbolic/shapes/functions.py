@@ -1,8 +1,8 @@
 """A Python function traced on named arrays: each operation it calls is recorded with the axes before and after.
 
-The function is written in the array vocabulary (`softmax`, `@`, `x.reshape(...)`, ...) or in NumPy's, whose functions hand over
-to a named array by NumPy's own protocols. While it runs, the functions of the vocabulary are replaced by ones that look
-for named arrays among their arguments; all others they leave alone.
+The function is written in the array vocabulary (`softmax`, `@`, `x.reshape(...)`, ...) or in NumPy's, whose functions
+hand over to a named array by NumPy's own protocols. While it runs, the functions of the vocabulary are replaced by ones
+that look for named arrays among their arguments; all others they leave alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..language import vocabulary
 from ..language.arrays import Array, elementwise
 from ..language.errors import LemmataError, ShapeError, UnsupportedError
 from ..language.sizes import Size, size
-from . import contracting, pointwise, rearranging
+from . import contracting, joining, pointwise
 from .axes import Atom, Axis, axis_of_size, read_axes
 from .broadcasting import broadcast
 from .dependence import dependence
@@ -29,8 +29,32 @@ from .rearranging import NeedsCondition
 from .trace import Condition, Line, Recorder, Trace, record, recording, titled
 
 _REDUCTIONS = ("sum", "max", "min", "mean", "prod", "var")
-_ELEMENTWISE = ("exp", "log", "tanh", "erf", "sin", "cos", "tan", "sinh", "cosh", "sigmoid", "softplus", "log_sigmoid", "relu", "gelu", "gelu_tanh",
-                "silu", "mish", "elu", "sign", "sqrt", "square", "log1p", "expm1", "abs")
+_ELEMENTWISE = (
+    "exp",
+    "log",
+    "tanh",
+    "erf",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "sigmoid",
+    "softplus",
+    "log_sigmoid",
+    "relu",
+    "gelu",
+    "gelu_tanh",
+    "silu",
+    "mish",
+    "elu",
+    "sign",
+    "sqrt",
+    "square",
+    "log1p",
+    "expm1",
+    "abs",
+)
 _BINARY = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "power": "**"}
 _MOST_CONDITIONS = 6
 _lock = RLock()
@@ -56,8 +80,15 @@ def _where(condition: Any, chosen: Any, other: Any) -> NamedArray:
     scores = next((g for g in given[1:] if g.summed is not None), given[1])
     label, formula = titled("", f"where({', '.join(g.label for g in given)})")
     result = NamedArray(value, axes, label, scores.factor, scores.summed)
-    record(Line("mask", pointwise.operand(result), tuple(pointwise.operand(g) for g in given if g.ndim), formula=formula,
-                why=f"{given[1].label} where {given[0].label} holds, else {given[2].label}"))
+    record(
+        Line(
+            "mask",
+            pointwise.operand(result),
+            tuple(pointwise.operand(g) for g in given if g.ndim),
+            formula=formula,
+            why=f"{given[1].label} where {given[0].label} holds, else {given[2].label}",
+        )
+    )
     return result
 
 
@@ -95,33 +126,47 @@ _TABLE: dict[str, Callable[..., Any]] = {
     "moveaxis": _moved,
     "reshape": lambda x, shape, **_: as_named(x).reshape(shape),
     "expand_dims": _expanded,
-    "concatenate": lambda arrays, axis=0: rearranging.concatenate(arrays, axis),
-    "stack": lambda arrays, axis=0: rearranging.stack(arrays, axis),
-    "repeat": lambda x, repeats, axis: rearranging.repeat(x, axis, repeats),
+    "concatenate": lambda arrays, axis=0: joining.concatenate(arrays, axis),
+    "stack": lambda arrays, axis=0: joining.stack(arrays, axis),
+    "repeat": lambda x, repeats, axis: joining.repeat(x, axis, repeats),
     "where": _where,
 }
 
 
 def by_name(name: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """A function of the vocabulary, or of NumPy, on named arrays; one without a rule of its own keeps axes whose sizes it keeps."""
+    """A function of the vocabulary, or of NumPy, on named arrays; one without a rule of its own keeps axes whose sizes
+    it keeps.
+    """
     if name in _TABLE:
         return _TABLE[name](*inputs, **options)
     function = vocabulary.function_table().get(name) or getattr(moved, name, None)
     if function is None:
-        raise UnsupportedError(f"{name} has no rule on named arrays; write it in the array vocabulary: "
-                               f"{', '.join(sorted({*_TABLE, *vocabulary.function_table()}))}")
+        raise UnsupportedError(
+            f"{name} has no rule on named arrays; write it in the array vocabulary: "
+            f"{', '.join(sorted({*_TABLE, *vocabulary.function_table()}))}"
+        )
     plain = [v.value if isinstance(v, NamedArray) else v for v in inputs]
     value = getattr(function, "original", function)(*plain, **options)
     arrays = [v for v in inputs if isinstance(v, NamedArray)]
     known = {a.size: a for x in arrays for a in x.axes}
     label, formula = titled("", f"{name}({', '.join(a.label for a in arrays)})")
     result = NamedArray(value, [known.get(n, axis_of_size(n)) for n in value.shape], label)
-    record(Line(name, pointwise.operand(result), tuple(map(pointwise.operand, arrays)), formula=formula, why=f"the function {name}"))
+    record(
+        Line(
+            name,
+            pointwise.operand(result),
+            tuple(map(pointwise.operand, arrays)),
+            formula=formula,
+            why=f"the function {name}",
+        )
+    )
     return result
 
 
 def _holds_named(value: Any) -> bool:
-    return isinstance(value, NamedArray) or (isinstance(value, (tuple, list)) and any(isinstance(v, NamedArray) for v in value))
+    return isinstance(value, NamedArray) or (
+        isinstance(value, (tuple, list)) and any(isinstance(v, NamedArray) for v in value)
+    )
 
 
 def _listening(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,8 +181,11 @@ def _listening(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def _vocabulary_listens() -> Iterator[None]:
     with _lock:
-        saved = {name: function for name in vocabulary.function_table()
-                 if (function := getattr(vocabulary, name, None)) is not None and not hasattr(function, "original")}
+        saved = {
+            name: function
+            for name in vocabulary.function_table()
+            if (function := getattr(vocabulary, name, None)) is not None and not hasattr(function, "original")
+        }
         try:
             for name, function in saved.items():
                 setattr(vocabulary, name, _listening(name, function))
@@ -151,9 +199,9 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
     """Run a function of arrays on named arrays and record each operation with its sizes before and after.
 
     An argument is the axes of an array: a tuple of sizes (``("B", "n", "d_model")``), a pattern (``"B n d_model"``), or
-    names with numbers (``{"B": 2, "n": 5}``); anything else is passed on as it is. A quotient ``d_model // 12`` that is not known to
-    be exact becomes a condition, d_model = 12·d_k. A reshape with the right shape and the wrong value is a warning of the
-    trace, with an example.
+    names with numbers (``{"B": 2, "n": 5}``); anything else is passed on as it is. A quotient ``d_model // 12`` that is
+    not known to be exact becomes a condition, d_model = 12·d_k. A reshape with the right shape and the wrong value is a
+    warning of the trace, with an example.
 
     >>> trace = trace_shapes(lambda x, W: x @ W, x=("B", "n", "d_model"), W=("d_model", "d_ff"))
     >>> trace.result.pattern, trace.lines[-1].einsum
@@ -176,19 +224,27 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
             new = _new_size(needed, inputs, refined)
             refined[needed.dividend] = needed.divisor * new
             definitions[new] = needed.dividend / needed.divisor
-            conditions.append(Condition(needed.dividend, needed.divisor * new, f"{needed.divisor} must divide {needed.dividend}"))
+            conditions.append(
+                Condition(needed.dividend, needed.divisor * new, f"{needed.divisor} must divide {needed.dividend}")
+            )
             continue
         name = getattr(function, "__name__", "function")
         title = f"{name if name != '<lambda>' else 'function'}({', '.join(f'{k} = [{x.pattern}]' for k, x in inputs.items())})"
         trace = Trace(title, tuple(to.lines), result, to.bindings, definitions, tuple(conditions))
         return trace.with_notes(*_dependences(result, inputs))
-    raise ShapeError(f"trace_shapes: more than {_MOST_CONDITIONS} divisions of sizes are not exact; declare sizes as products, e.g. 'h*d_k'")
+    raise ShapeError(
+        f"trace_shapes: more than {_MOST_CONDITIONS} divisions of sizes are not exact; declare sizes as products, "
+        "e.g. 'h*d_k'"
+    )
 
 
 def _new_size(needed: NeedsCondition, inputs: Mapping[str, NamedArray], refined: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     if not isinstance(needed.dividend, Size) or needed.divisor.has(needed.dividend):
-        raise ShapeError(f"reshape: {needed.dividend} // {needed.divisor} is not exact for every size; declare the axis as a product, "
-                         f"e.g. x=(..., 'h*d_k')")
+        raise ShapeError(
+            f"reshape: {needed.dividend} // {needed.divisor} is not exact for every size; declare the axis as a "
+            "product, "
+            f"e.g. x=(..., 'h*d_k')"
+        )
     taken = {s.name for x in inputs.values() for n in x.shape for s in n.free_symbols}
     taken |= {s.name for v in refined.values() for s in v.free_symbols}
     return Size(next(n for n in ("d_k", "d_h", *(f"q_{k}" for k in range(100))) if n not in taken))
@@ -200,8 +256,11 @@ def _run(function: Callable[..., Any], passed: Mapping[str, Any]) -> NamedArray:
     except TypeError as error:
         if "convert expression to float" not in str(error) and "loop of ufunc" not in str(error):
             raise
-        raise UnsupportedError(f"a function of numbers met a symbolic size ({error}); write d_k**0.5 for its root, or give the sizes as numbers, "
-                               "e.g. x={'B': 2, 'n': 5, 'd_model': 12}") from error
+        raise UnsupportedError(
+            f"a function of numbers met a symbolic size ({error}); write d_k**0.5 for its root, or give the sizes as "
+            "numbers, "
+            "e.g. x={'B': 2, 'n': 5, 'd_model': 12}"
+        ) from error
     if isinstance(result, (tuple, list)) and result:
         result = result[0]
     if not isinstance(result, Array):
@@ -209,7 +268,9 @@ def _run(function: Callable[..., Any], passed: Mapping[str, Any]) -> NamedArray:
     return as_named(result)
 
 
-def _arguments(arguments: Mapping[str, Any], refined: Mapping[sp.Expr, sp.Expr], to: Recorder) -> tuple[dict[str, NamedArray], dict[str, Any]]:
+def _arguments(
+    arguments: Mapping[str, Any], refined: Mapping[sp.Expr, sp.Expr], to: Recorder
+) -> tuple[dict[str, NamedArray], dict[str, Any]]:
     inputs: dict[str, NamedArray] = {}
     passed: dict[str, Any] = {}
     for name, given in arguments.items():
@@ -232,7 +293,10 @@ def _axes(name: str, given: Any, to: Recorder) -> tuple[Axis, ...] | None:
             found.append(Axis((Atom(str(axis_name), value),)))
             known = to.bindings.setdefault(Size(str(axis_name)), value)
             if known != value:
-                raise ShapeError(f"{name}: the axis {axis_name} has size {value}, and {known} in an array before it; axes of one name have one size")
+                raise ShapeError(
+                    f"{name}: the axis {axis_name} has size {value}, and {known} in an array before it; axes of one "
+                    "name have one size"
+                )
         return tuple(found)
     if isinstance(given, str):
         return read_axes(given)
@@ -250,8 +314,8 @@ def _dependences(result: NamedArray, inputs: Mapping[str, NamedArray]) -> list[s
         except LemmataError:
             continue
         if read.kept and read.mixed:
-            found.append(f"the result at one place of {', '.join(map(str, read.kept))} reads {label} at that place only; "
-                         f"along {', '.join(map(str, read.mixed))} it reads several (read off the indices)")
+            found.append(
+                f"the result at one place of {', '.join(map(str, read.kept))} reads {label} at that place only; "
+                f"along {', '.join(map(str, read.mixed))} it reads several (read off the indices)"
+            )
     return found
-
-

@@ -1,4 +1,5 @@
-r"""A trace in LaTeX: one formula, an array with a row an operation, for KaTeX and for amsmath; and a document of its own.
+r"""A trace in LaTeX: one formula, an array with a row an operation, for KaTeX and for amsmath; and a document of its
+own.
 
 In the formula the reasons are left out, which no display has room for; the document has them, one item an operation.
 """
@@ -8,16 +9,31 @@ from __future__ import annotations
 from ..rendering import latex as expression_latex
 from ..rendering.names import written
 from ..rendering.prose import escaped
-from .notation import cost_latex, formula_latex, number_latex, scalar_latex, shown_conditions, sizes_latex, symbols_latex
+from .notation import (
+    cost_latex,
+    formula_latex,
+    number_latex,
+    scalar_latex,
+    shown_conditions,
+    sizes_latex,
+    symbols_latex,
+)
 from .trace import Line, Trace
 
 
 def trace_latex(trace: Trace) -> str:
     r"""The trace as one formula: operation, formula, einsum, sizes before and after, parameters, multiply-adds, totals."""
-    rows = [r"\text{operation} & \text{formula} & \text{einsum} & \text{sizes} & \text{parameters} & \text{multiply-adds}", r"\hline"]
+    rows = [
+        r"\text{operation} & \text{formula} & \text{einsum} & \text{sizes} & \text{parameters} & \text{multiply-adds}",
+        r"\hline",
+    ]
     for line in trace.lines:
         costs = [cost_latex(trace, c) if c != 0 else "" for c in (line.parameters, line.multiply_adds)]
-        rows.append(" & ".join([_words(line.operation), _formula(trace, line), einsum_latex(line.einsum), _change(trace, line), *costs]))
+        rows.append(
+            " & ".join(
+                [_words(line.operation), _formula(trace, line), einsum_latex(line.einsum), _change(trace, line), *costs]
+            )
+        )
     totals = [cost_latex(trace, c) if c != 0 else "" for c in (trace.parameters, trace.multiply_adds)]
     rows += [r"\hline", rf"\text{{total}} & {_known(trace)} & & & {totals[0]} & {totals[1]}"]
     body = " \\\\\n".join(rows).replace("\\hline \\\\\n", "\\hline\n")
@@ -53,8 +69,14 @@ def _known(trace: Trace) -> str:
 
 def trace_tex(trace: Trace) -> str:
     """A document that compiles by itself with amsmath: one item an operation, with its reason."""
-    lines = [r"\documentclass[11pt]{article}", r"\usepackage{amsmath}", r"\usepackage[T1]{fontenc}", r"\sloppy", r"\begin{document}",
-             rf"\section*{{{escaped(trace.title)}}}"]
+    lines = [
+        r"\documentclass[11pt]{article}",
+        r"\usepackage{amsmath}",
+        r"\usepackage[T1]{fontenc}",
+        r"\sloppy",
+        r"\begin{document}",
+        rf"\section*{{{escaped(trace.title)}}}",
+    ]
     known = [f"${written(str(k)).latex} = {number_latex(v)}$" for k, v in trace.bindings.items()]
     if known:
         lines.append(f"Sizes: {', '.join(known)}.\n")
@@ -63,11 +85,16 @@ def trace_tex(trace: Trace) -> str:
     lines.append(r"\begin{enumerate}")
     for line in trace.lines:
         lines.append(rf"\item \textbf{{{escaped(line.operation)}}}: ${_formula(trace, line)}$")
-        lines.append(rf"\[ {_change(trace, line)} \]" if not trace.is_concrete else
-                     rf"\[ {_change(trace, line)} \]" + rf"\[ {_symbolic(line)} \]")
-        facts = [rf"einsum ${einsum_latex(line.einsum)}$" if line.einsum else "",
-                 f"parameters ${cost_latex(trace, line.parameters)}$" if line.parameters != 0 else "",
-                 f"multiply-adds ${cost_latex(trace, line.multiply_adds)}$" if line.multiply_adds != 0 else ""]
+        lines.append(
+            rf"\[ {_change(trace, line)} \]"
+            if not trace.is_concrete
+            else rf"\[ {_change(trace, line)} \]" + rf"\[ {_symbolic(line)} \]"
+        )
+        facts = [
+            rf"einsum ${einsum_latex(line.einsum)}$" if line.einsum else "",
+            f"parameters ${cost_latex(trace, line.parameters)}$" if line.parameters != 0 else "",
+            f"multiply-adds ${cost_latex(trace, line.multiply_adds)}$" if line.multiply_adds != 0 else "",
+        ]
         told = [f for f in facts if f]
         if told:
             lines.append("; ".join(told) + ".")

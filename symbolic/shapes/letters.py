@@ -6,8 +6,29 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 _CUSTOMARY = {
-    "B": "b", "batch": "b", "N": "n", "n": "i", "L": "i", "T": "i", "S": "j", "L_q": "i", "L_k": "j", "L_kv": "j", "n'": "j", "L'": "j",
-    "T'": "j", "h": "h", "H": "h", "g": "g", "d_k": "d", "d_v": "d", "d_model": "c", "C": "c", "D": "c", "(h d_k)": "e", "(g d_k)": "e",
+    "B": "b",
+    "batch": "b",
+    "N": "n",
+    "n": "i",
+    "L": "i",
+    "T": "i",
+    "S": "j",
+    "L_q": "i",
+    "L_k": "j",
+    "L_kv": "j",
+    "n'": "j",
+    "L'": "j",
+    "T'": "j",
+    "h": "h",
+    "H": "h",
+    "g": "g",
+    "d_k": "d",
+    "d_v": "d",
+    "d_model": "c",
+    "C": "c",
+    "D": "c",
+    "(h d_k)": "e",
+    "(g d_k)": "e",
 }
 
 
@@ -23,7 +44,7 @@ def letters(names: Sequence[str]) -> dict[str, str]:
         own = [wanted[n]] if n in wanted else [c for c in n.lower() if c in ascii_lowercase]
         reserved = {c for m, c in wanted.items() if m != n}
         free = [c for c in (*own, *ascii_lowercase) if c not in found.values()]
-        found[n] = next((c for c in free if c not in reserved or c in own[:1] and n in wanted), free[0])
+        found[n] = next((c for c in free if c not in reserved or (c in own[:1] and n in wanted)), free[0])
     return found
 
 

@@ -7,7 +7,17 @@ from .notation import cost, scalar, shown_bindings, shown_conditions, sizes, sym
 from .text import total_lines
 from .trace import Line, Trace
 
-_HEADS = ("", "operation", "formula", "einsum", "sizes before", "sizes after", "axes after", "parameters", "multiply-adds")
+_HEADS = (
+    "",
+    "operation",
+    "formula",
+    "einsum",
+    "sizes before",
+    "sizes after",
+    "axes after",
+    "parameters",
+    "multiply-adds",
+)
 
 
 def trace_markdown(trace: Trace) -> str:
@@ -22,8 +32,11 @@ def trace_markdown(trace: Trace) -> str:
     parts += ["", "Why, line by line:", ""]
     for k, line in enumerate(trace.lines, 1):
         more = "; ".join(s for s in (line.proof, scalar(trace, line)) if s)
-        parts.append(f"{k}. **{line.operation}** `{line.formula}`: {_plain(line.why)}" + (f". `{more}`" if more else "")
-                     + "".join(f" **Warning:** {_plain(w)}" for w in line.warnings))
+        parts.append(
+            f"{k}. **{line.operation}** `{line.formula}`: {_plain(line.why)}"
+            + (f". `{more}`" if more else "")
+            + "".join(f" **Warning:** {_plain(w)}" for w in line.warnings)
+        )
     totals = total_lines(trace)
     parts += ["", *(f"- {t.strip()}" for t in totals)]
     parts += [f"- **warning**: {_plain(w)}" for w in trace.warnings]
@@ -39,7 +52,16 @@ def _row(trace: Trace, k: int, line: Line) -> str:
 
     before = "<br>".join(both(o.axes) for o in line.inputs)
     costs = [_code(cost(trace, c)) if c != 0 else "" for c in (line.parameters, line.multiply_adds)]
-    cells = [str(k), line.operation, _code(line.formula), _code(line.einsum), before, both(line.result.axes), _code(pattern(line.result.axes)), *costs]
+    cells = [
+        str(k),
+        line.operation,
+        _code(line.formula),
+        _code(line.einsum),
+        before,
+        both(line.result.axes),
+        _code(pattern(line.result.axes)),
+        *costs,
+    ]
     return "| " + " | ".join(cells) + " |"
 
 

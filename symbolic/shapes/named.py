@@ -1,8 +1,8 @@
 """Arrays with named axes: an `Array` of the language that also knows what each axis is.
 
 The value is the language's index expression; only what axes mean, and the record of operations, is added here. Every
-operation is a function of this room (`pointwise`, `contracting`, `rearranging`), and the operators and methods below call
-them, so that formulas and NumPy-like code run on named arrays as they stand.
+operation is a function of this room (`pointwise`, `contracting`, `rearranging`), and the operators and methods below
+call them, so that formulas and NumPy-like code run on named arrays as they stand.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .axes import Axes, Axis, axis_of_size, distinct, pattern, read_axes
 class NamedArray(Array):
     """An array whose axes have names.
 
-    `label` is what the trace calls it. `factor` is the product of the scalars it has been multiplied by, and `summed` the
-    size that the last contraction summed over: with these, the scaling of attention scores is checked.
+    `label` is what the trace calls it. `factor` is the product of the scalars it has been multiplied by, and `summed`
+    the size that the last contraction summed over: with these, the scaling of attention scores is checked.
 
     >>> x = named("x", "B n d_model")
     >>> x.shape, x.pattern
@@ -33,14 +33,22 @@ class NamedArray(Array):
 
     __slots__ = ("axes", "label", "factor", "summed")
 
-    def __init__(self, value: Array, axes: Sequence[Axis], label: str = "", factor: sp.Expr = sp.S.One,
-                 summed: sp.Expr | None = None) -> None:
+    def __init__(
+        self,
+        value: Array,
+        axes: Sequence[Axis],
+        label: str = "",
+        factor: sp.Expr = sp.S.One,
+        summed: sp.Expr | None = None,
+    ) -> None:
         super().__init__(value.indices, value.body)
         self.axes: Axes = distinct(axes)
         self.label = label
         self.factor = factor
         self.summed = summed
-        if len(self.axes) != self.ndim or not all(same_size(a.size, n) for a, n in zip(self.axes, self.shape, strict=True)):
+        if len(self.axes) != self.ndim or not all(
+            same_size(a.size, n) for a, n in zip(self.axes, self.shape, strict=True)
+        ):
             raise ShapeError(f"the axes '{pattern(self.axes)}' do not name the shape {shape_text(self.shape)}")
 
     @property
@@ -146,7 +154,7 @@ class NamedArray(Array):
         return _pointwise().reduce("var", self, axis, keepdims)
 
     def __getitem__(self, key: Any) -> NamedArray:
-        from .rearranging import select
+        from .joining import select
 
         return select(self, key)
 
@@ -177,7 +185,9 @@ def named(name: str, axes: str | Sequence[Axis | SizeLike], domain: str | Domain
     >>> named("W", ["d_model", "h*d_k"]).pattern
     'd_model (h d_k)'
     """
-    found = read_axes(axes) if isinstance(axes, str) else tuple(a if isinstance(a, Axis) else axis_of_size(a) for a in axes)
+    found = (
+        read_axes(axes) if isinstance(axes, str) else tuple(a if isinstance(a, Axis) else axis_of_size(a) for a in axes)
+    )
     return NamedArray(array(name, tuple(a.size for a in found), domain), found, name)
 
 
@@ -209,10 +219,18 @@ def find_axis(x: NamedArray, which: int | str, operation: str) -> int:
     if isinstance(which, str):
         names = [a.name for a in x.axes]
         if which not in names:
-            raise ShapeError(f"{operation}: {x.label or 'the array'} has the axes '{x.pattern}', none is named {which!r}{bindings_text()}")
+            raise ShapeError(
+                f"{operation}: {x.label or 'the array'} has the axes '{x.pattern}', none is named "
+                f"{which!r}{bindings_text()}"
+            )
         return names.index(which)
     if not -x.ndim <= which < x.ndim:
-        raise ShapeError(f"{operation}: axis {which} does not exist in '{x.pattern}' with {x.ndim} axes{bindings_text()}")
+        raise ShapeError(
+            f"{operation}: axis {which} does not exist in '{x.pattern}' with {x.ndim} axes{bindings_text()}"
+        )
     return which % x.ndim
 
 
+def kept(x: NamedArray, value: Array, axes: Sequence[Axis], label: str) -> NamedArray:
+    """A rearrangement of an array, with what is remembered of its scalars."""
+    return NamedArray(value, axes, label, x.factor, x.summed)

@@ -69,7 +69,11 @@ def cost(trace: Trace, value: sp.Expr) -> str:
     symbolic = trace.cost(value)
     numeric = trace.size(value)
     first = number(symbolic)
-    return first if not trace.is_concrete or numeric == symbolic or number(numeric) == first else f"{first} = {number(numeric)}"
+    return (
+        first
+        if not trace.is_concrete or numeric == symbolic or number(numeric) == first
+        else f"{first} = {number(numeric)}"
+    )
 
 
 def cost_latex(trace: Trace, value: sp.Expr) -> str:
@@ -110,7 +114,7 @@ def _scalar(trace: Trace, line: Line, write: object, root: str, about: str) -> s
 def shown_bindings(trace: Trace) -> list[str]:
     """What is known of each size: ``d_k = d_model/h = 64``."""
     found = []
-    for name, value in {**{k: None for k in trace.definitions}, **dict(trace.bindings)}.items():
+    for name, value in {**dict.fromkeys(trace.definitions), **dict(trace.bindings)}.items():
         parts = [expression_text(name)]
         if name in trace.definitions:
             parts.append(expression_text(trace.definitions[name]))
@@ -128,23 +132,43 @@ def shown_conditions(trace: Trace) -> list[str]:
         factors = [trace.size(f) for f in _factors(c.right)]
         words = f"{expression_text(c.left)} = {'·'.join(expression_text(f) for f in _factors(c.right))}"
         left = trace.size(c.left)
-        if left != c.left or any(f.is_Integer for f in factors) and trace.is_concrete:
+        if left != c.left or (any(f.is_Integer for f in factors) and trace.is_concrete):
             words += f": {number(left)} = {'·'.join(number(f) for f in factors)}"
         found.append(f"{words} ({c.reason})")
     return found
 
 
 def _factors(product: sp.Expr) -> list[sp.Expr]:
-    """The factors of a condition's right side: the size that divides first, then the quotient, named after the field's d_k and r."""
+    """The factors of a condition's right side: the size that divides first, then the quotient, named after the field's
+    d_k and r.
+    """
     given = list(sp.Mul.make_args(product))
     return sorted(given, key=lambda f: (not f.is_Number, str(f) in ("d_k", "d_h", "r", "q"), str(f)))
 
 
-_TOKENS = re.compile(r"(?P<call>softmax|transpose|split|merge|reshape|repeat|tile|concatenate|stack|where|pad|exp|log|sum|mean|max|min|var|einsum|sqrt"
-                     r"|tanh|gelu|relu|silu|sigmoid)(?=\()|(?P<log>log(?= ))|(?P<none>None)|(?P<name>[^\W\d]\w*'*)|(?P<root>√)|(?P<transposed>ᵀ)"
-                     r"|(?P<number>\d+)|(?P<space>\s+)|(?P<other>.)")
-_SIGNS = {"·": r"\cdot ", "−": "-", "≤": r"\le ", "@": r"\,", "²": "^{2}", "/": "/", "[": "[", "]": "]", "⊙": r"\odot ", "#": r"\#", "&": r"\&",
-          "%": r"\%", "{": r"\{", "}": r"\}", "^": r"\wedge ", "?": "?"}
+_TOKENS = re.compile(
+    r"(?P<call>softmax|transpose|split|merge|reshape|repeat|tile|concatenate|stack|where|pad|exp|log|sum|mean|max|min|var|einsum|sqrt"
+    r"|tanh|gelu|relu|silu|sigmoid)(?=\()|(?P<log>log(?= ))|(?P<none>None)|(?P<name>[^\W\dᵀ][^\Wᵀ]*'*)|(?P<root>√)|(?P<transposed>ᵀ)"
+    r"|(?P<number>\d+)|(?P<space>\s+)|(?P<other>.)"
+)
+_SIGNS = {
+    "·": r"\cdot ",
+    "−": "-",
+    "≤": r"\le ",
+    "@": r"\,",
+    "²": "^{2}",
+    "/": "/",
+    "[": "[",
+    "]": "]",
+    "⊙": r"\odot ",
+    "#": r"\#",
+    "&": r"\&",
+    "%": r"\%",
+    "{": r"\{",
+    "}": r"\}",
+    "^": r"\wedge ",
+    "?": "?",
+}
 
 
 def formula_latex(formula: str) -> str:
@@ -171,7 +195,10 @@ def formula_latex(formula: str) -> str:
         elif kind == "space":
             piece = " "
         else:
-            piece = _SIGNS.get(token, token if token.isascii() else rf"\text{{{ascii(token)[1:-1]}}}".replace("\\x", "x").replace("\\u", "u"))
+            piece = _SIGNS.get(
+                token,
+                token if token.isascii() else rf"\text{{{ascii(token)[1:-1]}}}".replace("\\x", "x").replace("\\u", "u"),
+            )
         if root and kind in ("name", "number"):
             piece, root = rf"\sqrt{{{piece}}}", False
         if kind == "transposed" and found and "^" in found[-1]:

@@ -1,9 +1,9 @@
 """Reshape decided by index arithmetic: which element stands where, not only how many there are.
 
-A row-major reshape keeps the position of every element, p = Σ index·stride. So two orders of the same atoms are the same
-reshape exactly when their positions agree for every index; the difference is linear in the indices, and it vanishes
-everywhere if and only if each index either has coefficient 0 or takes one value only. That gives the condition ("only
-when h = 1 or n = 1"), and any other sizes give an example.
+A row-major reshape keeps the position of every element, p = Σ index·stride. So two orders of the same atoms are the
+same reshape exactly when their positions agree for every index; the difference is linear in the indices, and it
+vanishes everywhere if and only if each index either has coefficient 0 or takes one value only. That gives the condition
+("only when h = 1 or n = 1"), and any other sizes give an example.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _MOST_LETTERS = len(ascii_lowercase)
 
 
 class WrongValueError(ShapeError):
-    """A reshape with the right shape and the wrong value; the message says when it would be right, and shows an example."""
+    """A reshape with the right shape and the wrong value; the message says when it would be right, and shows an
+    example.
+    """
 
 
 @lru_cache(maxsize=4096)
@@ -38,7 +40,8 @@ def divided(value: sp.Expr, by: sp.Expr) -> sp.Expr | None:
 
 
 def align(atoms: Sequence[Atom], sizes: Sequence[sp.Expr]) -> Axes | None:
-    """The axes that a reshape to `sizes` gives where every one is a product of atoms in their order, or of their pieces.
+    """The axes that a reshape to `sizes` gives where every one is a product of atoms in their order, or of their
+    pieces.
 
     None when some axis would run across the order of the atoms.
     """
@@ -82,7 +85,9 @@ class Mismatch:
 
     @property
     def equal_when(self) -> str:
-        """The condition under which both orders give the same array, e.g. ``h = 1 or n = 1``; empty where there is none."""
+        """The condition under which both orders give the same array, e.g. ``h = 1 or n = 1``; empty where there is
+        none.
+        """
         several = len(self.clauses) > 1
         return " and ".join(f"({' or '.join(c)})" if several and len(c) > 1 else " or ".join(c) for c in self.clauses)
 
@@ -109,9 +114,13 @@ class Mismatch:
         """The whole story: what stands there, when it would be right, what to do, and letters."""
         given = " ".join(map(str, self.given))
         order = ", ".join(map(str, self.transposition))
-        return (f"right shape, wrong value: the elements stand in the order ({given}), so this reshape is not "
-                f"'{pattern(self.axes)}'; {f'the two agree only when {self.equal_when}' if self.clauses else 'the two differ'}. Transpose ({given}) by ({order}) to "
-                f"({' '.join(map(str, self.meant))}) before the reshape. {self.example(bindings).sentence()}")
+        return (
+            f"right shape, wrong value: the elements stand in the order ({given}), so this reshape is not "
+            f"'{pattern(self.axes)}'; "
+            f"{f'the two agree only when {self.equal_when}' if self.clauses else 'the two differ'}. Transpose "
+            f"({given}) by ({order}) to "
+            f"({' '.join(map(str, self.meant))}) before the reshape. {self.example(bindings).sentence()}"
+        )
 
 
 @dataclass(frozen=True)
@@ -125,21 +134,24 @@ class Example:
         """The letters of the input in the order of the output's positions."""
         given = self.mismatch.given
         of = dict(zip(given, self.sizes, strict=True))
-        strides = {a: prod(self.sizes[n + 1:]) for n, a in enumerate(given)}
-        places = (sum(i * strides[a] for a, i in zip(order, at, strict=True)) for at in product(*(range(of[a]) for a in order)))
+        strides = {a: prod(self.sizes[n + 1 :]) for n, a in enumerate(given)}
+        places = (
+            sum(i * strides[a] for a, i in zip(order, at, strict=True))
+            for at in product(*(range(of[a]) for a in order))
+        )
         return [ascii_lowercase[p] for p in places]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the result."""
-        of = {a: n for a, n in zip(self.mismatch.given, self.sizes, strict=True)}
+        of = dict(zip(self.mismatch.given, self.sizes, strict=True))
         return tuple(prod(of[a] for a in _flat(x, of)) for x in self.mismatch.axes)
 
     def block(self, right: bool) -> tuple[str, ...]:
         """The letters of the first block of the result (its first axis that is longer than 1, at index 0)."""
         letters = self._letters(self.mismatch.meant if right else self.mismatch.given)
         first = next((n for n in self.shape if n > 1), 1)
-        return tuple(letters[:len(letters) // first])
+        return tuple(letters[: len(letters) // first])
 
     def sentence(self) -> str:
         """One sentence with both results."""
@@ -147,9 +159,12 @@ class Example:
         name = self.mismatch.axes[axis_number]
         names = " ".join(map(str, self.mismatch.given))
         sizes = ",".join(map(str, self.sizes))
-        letters = ascii_lowercase[:prod(self.sizes)]
-        return (f"Example: the letters {letters[0]} to {letters[-1]} as ({names}) of sizes ({sizes}): {name} = 0 must hold {','.join(self.block(True))}; "
-                f"the reshape alone gives {','.join(self.block(False))}.")
+        letters = ascii_lowercase[: prod(self.sizes)]
+        return (
+            f"Example: the letters {letters[0]} to {letters[-1]} as ({names}) of sizes ({sizes}): {name} = 0 must "
+            f"hold {','.join(self.block(True))}; "
+            f"the reshape alone gives {','.join(self.block(False))}."
+        )
 
 
 def _flat(axis: Axis, known: Mapping[Atom, int]) -> list[Atom]:
@@ -214,7 +229,7 @@ def meant_order(atoms: Sequence[Atom], sizes: Sequence[sp.Expr]) -> Mismatch | N
         if len(given) > _MOST_ATOMS:
             continue
         for order in permutations(range(len(given))):
-            exchanges = sum(x > y for k, x in enumerate(order) for y in order[k + 1:])
+            exchanges = sum(x > y for k, x in enumerate(order) for y in order[k + 1 :])
             rank = (exchanges, len(given))
             if not exchanges or (best is not None and rank >= best[0]):
                 continue
@@ -228,7 +243,11 @@ def meant_order(atoms: Sequence[Atom], sizes: Sequence[sp.Expr]) -> Mismatch | N
 
 
 def _flat_any(axis: Axis, known: Sequence[Atom]) -> list[Atom]:
-    return [x for a in axis.atoms for x in ([a] if a in known else [y for y in known if y.parent == a] or [Atom("", a.size)])]
+    return [
+        x
+        for a in axis.atoms
+        for x in ([a] if a in known else [y for y in known if y.parent == a] or [Atom("", a.size)])
+    ]
 
 
 def _with_a_split(atoms: tuple[Atom, ...], sizes: Sequence[sp.Expr]) -> list[tuple[Atom, ...]]:
@@ -238,7 +257,7 @@ def _with_a_split(atoms: tuple[Atom, ...], sizes: Sequence[sp.Expr]) -> list[tup
         for t in dict.fromkeys(sizes):
             outer = divided(a.size, t) if t != 1 else None
             if outer is not None and outer != 1:
-                found.append((*atoms[:n], *split_atom(a, [_piece(outer), _piece(t)]), *atoms[n + 1:]))
+                found.append((*atoms[:n], *split_atom(a, [_piece(outer), _piece(t)]), *atoms[n + 1 :]))
     return found
 
 
@@ -254,8 +273,15 @@ def check_claim(axes: Axes, claimed: Axes) -> Mismatch | None:
     unused = [x.name for x in given if x.name not in {m.name for m in meant}]
     wrong = [x.name for x in meant if x.name in by_name and not same_size(by_name[x.name].size, x.size)]
     if missing or unused or wrong or len(meant) != len(given):
-        what = [f"{', '.join(missing)} is not there" if missing else "", f"{', '.join(unused)} is left out" if unused else "",
-                f"{', '.join(wrong)} has another size" if wrong else "", "" if missing or unused or wrong else "an axis is named twice"]
-        raise ShapeError(f"reshape of '{pattern(axes)}' to '{pattern(claimed)}': {'; '.join(w for w in what if w)}; a reshape keeps every "
-                         "element: name each atom once, and split axes first")
+        what = [
+            f"{', '.join(missing)} is not there" if missing else "",
+            f"{', '.join(unused)} is left out" if unused else "",
+            f"{', '.join(wrong)} has another size" if wrong else "",
+            "" if missing or unused or wrong else "an axis is named twice",
+        ]
+        raise ShapeError(
+            f"reshape of '{pattern(axes)}' to '{pattern(claimed)}': {'; '.join(w for w in what if w)}; a reshape "
+            "keeps every "
+            "element: name each atom once, and split axes first"
+        )
     return compare_orders(given, [by_name[x.name] for x in meant], claimed)

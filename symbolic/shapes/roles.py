@@ -1,7 +1,7 @@
 """The sizes of an attention layer: each role (batch, length, model size, heads) has a name, and what is known of it.
 
-A size given as a name is that name; one given as a number keeps the customary name and is bound to the number, so that every
-trace is symbolic inside and axes of equal size stay apart.
+A size given as a name is that name; one given as a number keeps the customary name and is bound to the number, so that
+every trace is symbolic inside and axes of equal size stay apart.
 """
 
 from __future__ import annotations
@@ -72,25 +72,34 @@ class Roles:
         return own
 
 
-def indivisible(operation: str, whole: Axis, part: Axis, a: int, b: int, name: str, bindings: dict[sp.Expr, sp.Expr]) -> str:
-    """The message for a size that is no multiple: both numbers, the remainder, the bindings, and the nearest that would do."""
+def indivisible(
+    operation: str, whole: Axis, part: Axis, a: int, b: int, name: str, bindings: dict[sp.Expr, sp.Expr]
+) -> str:
+    """The message for a size that is no multiple: both numbers, the remainder, the bindings, and the nearest that
+    would do.
+    """
     below, above = a // b * b, (a // b + 1) * b
     divisors = [d for d in range(1, a + 1) if a % d == 0]
     near = sorted(sorted(divisors, key=lambda d: (abs(d - b), d))[:3])
     known = ", ".join(f"{k} = {v}" for k, v in bindings.items())
     multiples = " or ".join(str(m) for m in (below, above) if m)
-    return (f"{operation}: {whole} = {a} is not a multiple of {part} = {b} ({a} = {b}·{a // b} + {a % b}), so {name} = {whole}/{part} is "
-            f"no integer; the condition {whole} = {part}·{name} fails; with {known}. "
-            f"Near: {part} = {', '.join(map(str, near))} with {whole} = {a}, or {whole} = {multiples} with {part} = {b}")
+    return (
+        f"{operation}: {whole} = {a} is not a multiple of {part} = {b} ({a} = {b}·{a // b} + {a % b}), so {name} = "
+        f"{whole}/{part} is "
+        f"no integer; the condition {whole} = {part}·{name} fails; with {known}. "
+        f"Near: {part} = {', '.join(map(str, near))} with {whole} = {a}, or {whole} = {multiples} with {part} = {b}"
+    )
 
 
 def same_axis(roles: Roles, given: SizeLike, axis: Axis, operation: str, what: str) -> Axis:
     """The axis of an earlier role, after checking that the size given again is the same."""
     value, known = size(given), roles.value(axis)
     if not same_size(value, known) and not same_size(value, axis.size):
-        raise ShapeError(f"{operation}: {what}: {axis} = {known} against {value}; with "
-                         + (", ".join(f"{k} = {v}" for k, v in roles.bindings.items()) or "nothing bound")
-                         + f"; both must have the same {axis}")
+        raise ShapeError(
+            f"{operation}: {what}: {axis} = {known} against {value}; with "
+            + (", ".join(f"{k} = {v}" for k, v in roles.bindings.items()) or "nothing bound")
+            + f"; both must have the same {axis}"
+        )
     return axis
 
 
@@ -100,7 +109,12 @@ def check_layout(shape: tuple[SizeLike, ...], length_first: bool) -> None:
     batch = next((k for k, n in enumerate(names) if n in _LENGTH_NAMES), None)
     expected = 1 if length_first else 0
     if batch is not None and batch != expected:
-        layout, order = ("length-first", "length, batch, features") if length_first else ("batch-first", "batch, length, features")
-        raise ShapeError(f"input: axis {batch} is named {names[batch]}, a batch, but a {layout} layer reads ({order}): attention would run "
-                         f"over the batch, with the right shape. Give ({', '.join([names[1], names[0], names[2]])}), or "
-                         f"{'drop' if length_first else 'set'} length-first")
+        layout, order = (
+            ("length-first", "length, batch, features") if length_first else ("batch-first", "batch, length, features")
+        )
+        raise ShapeError(
+            f"input: axis {batch} is named {names[batch]}, a batch, but a {layout} layer reads ({order}): attention "
+            "would run "
+            f"over the batch, with the right shape. Give ({', '.join([names[1], names[0], names[2]])}), or "
+            f"{'drop' if length_first else 'set'} length-first"
+        )

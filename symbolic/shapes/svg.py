@@ -1,7 +1,7 @@
 """A trace as a flow picture in SVG: a box an operation, an arrow an array, from the input at the top to the result.
 
-Rows are the depth of an operation; what has no operand stands just above where it is used. Everything is computed from the
-lines, in their order, so the same trace gives the same bytes.
+Rows are the depth of an operation; what has no operand stands just above where it is used. Everything is computed from
+the lines, in their order, so the same trace gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,16 @@ from .trace import Line, Trace
 
 _LETTER, _SMALL = 7.2, 6.3  # width of a letter at 12 and at 10.5 pixels, sans serif, on the safe side
 _PADDING, _LINE, _GAP_X, _GAP_Y, _MARGIN, _HEAD = 12, 17, 34, 40, 24, 74
-_FONT = "font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\""
+_FONT = 'font-family="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"'
 # fill and border of a box by the kind of its operation; all light, so that dark text is readable on them
 _COLOURS = {
-    "input": ("#f4f4f5", "#71717a"), "linear map": ("#e3effd", "#2563b0"), "batched matmul": ("#fdeedd", "#b45309"),
-    "contraction": ("#fdeedd", "#b45309"), "softmax": ("#e9f6e7", "#2e7d32"), "scale": ("#e9f6e7", "#2e7d32"), "mask": ("#fbe9ee", "#ad1457"),
+    "input": ("#f4f4f5", "#71717a"),
+    "linear map": ("#e3effd", "#2563b0"),
+    "batched matmul": ("#fdeedd", "#b45309"),
+    "contraction": ("#fdeedd", "#b45309"),
+    "softmax": ("#e9f6e7", "#2e7d32"),
+    "scale": ("#e9f6e7", "#2e7d32"),
+    "mask": ("#fbe9ee", "#ad1457"),
 }
 _PLAIN = ("#f6f1fb", "#6b4ea0")
 _WRONG = ("#fdecea", "#c62828")
@@ -36,9 +41,13 @@ class _Box:
     height: float = 0.0
 
 
-_STYLES = {"head": 'font-size="12" font-weight="bold" fill="#18181b"', "formula": 'font-size="12" fill="#18181b"',
-           "sizes": 'font-size="12" fill="#18181b"', "small": 'font-size="10.5" fill="#52525b"',
-           "warning": 'font-size="10.5" font-weight="bold" fill="#c62828"'}
+_STYLES = {
+    "head": 'font-size="12" font-weight="bold" fill="#18181b"',
+    "formula": 'font-size="12" fill="#18181b"',
+    "sizes": 'font-size="12" fill="#18181b"',
+    "small": 'font-size="10.5" fill="#52525b"',
+    "warning": 'font-size="10.5" font-weight="bold" fill="#c62828"',
+}
 
 
 def trace_svg(trace: Trace) -> str:
@@ -46,14 +55,16 @@ def trace_svg(trace: Trace) -> str:
     boxes = _boxes(trace)
     rows = _rows(boxes)
     width, height = _place(boxes, rows, len(trace.title) * 9.2)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" {_FONT} '
-             'role="img" aria-labelledby="title">',
-             f'<title id="title">{escape(trace.title)}</title>',
-             '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
-             '<path d="M0 1 L10 5 L0 9 z" fill="#52525b"/></marker></defs>',
-             f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>',
-             f'<text x="{width / 2:g}" y="32" text-anchor="middle" font-size="15" font-weight="bold" fill="#18181b">{escape(trace.title)}</text>',
-             f'<text x="{width / 2:g}" y="52" text-anchor="middle" font-size="10.5" fill="#52525b">{escape(_totals(trace))}</text>']
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" {_FONT} '
+        'role="img" aria-labelledby="title">',
+        f'<title id="title">{escape(trace.title)}</title>',
+        '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path d="M0 1 L10 5 L0 9 z" fill="#52525b"/></marker></defs>',
+        f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>',
+        f'<text x="{width / 2:g}" y="32" text-anchor="middle" font-size="15" font-weight="bold" fill="#18181b">{escape(trace.title)}</text>',
+        f'<text x="{width / 2:g}" y="52" text-anchor="middle" font-size="10.5" fill="#52525b">{escape(_totals(trace))}</text>',
+    ]
     for n in range(len(boxes)):
         parts += _arrows(boxes, rows, n)
     for b in boxes:
@@ -62,7 +73,11 @@ def trace_svg(trace: Trace) -> str:
 
 
 def _totals(trace: Trace) -> str:
-    found = [f"{word} {cost(trace, value)}" for word, value in (("parameters", trace.parameters), ("multiply-adds", trace.multiply_adds)) if value != 0]
+    found = [
+        f"{word} {cost(trace, value)}"
+        for word, value in (("parameters", trace.parameters), ("multiply-adds", trace.multiply_adds))
+        if value != 0
+    ]
     return "; ".join(found)
 
 
@@ -78,7 +93,9 @@ def _boxes(trace: Trace) -> list[_Box]:
         if line.parameters != 0:
             texts.append((f"parameters {cost(trace, line.parameters)}", "small"))
         if line.warnings:
-            texts.append(("right shape, wrong value" if "wrong value" in line.warnings[0] else "see the warning", "warning"))
+            texts.append(
+                ("right shape, wrong value" if "wrong value" in line.warnings[0] else "see the warning", "warning")
+            )
         sources = list(dict.fromkeys(made[o.label] for o in line.inputs if o.label in made and made[o.label] != n))
         boxes.append(_Box(line, texts, sources))
         made[line.result.label] = n
@@ -99,7 +116,9 @@ def _rows(boxes: list[_Box]) -> list[list[int]]:
 
 def _place(boxes: list[_Box], rows: list[list[int]], title: float) -> tuple[float, float]:
     for b in boxes:
-        widest = max(len(t) * (_SMALL if style in ("small", "warning") else _LETTER + (style == "head")) for t, style in b.texts)
+        widest = max(
+            len(t) * (_SMALL if style in ("small", "warning") else _LETTER + (style == "head")) for t, style in b.texts
+        )
         b.width = round(widest + 2 * _PADDING)
         b.height = len(b.texts) * _LINE + 14
     together = max(b.width for b in boxes)
@@ -109,7 +128,13 @@ def _place(boxes: list[_Box], rows: list[list[int]], title: float) -> tuple[floa
     for row in rows:
         tallest = max(boxes[n].height for n in row)
         # In a row of several the boxes keep the order of what they come from.
-        ordered = sorted(row, key=lambda n: (sum(boxes[s].x for s in boxes[n].sources) / len(boxes[n].sources) if boxes[n].sources else span, n))
+        ordered = sorted(
+            row,
+            key=lambda n: (
+                sum(boxes[s].x for s in boxes[n].sources) / len(boxes[n].sources) if boxes[n].sources else span,
+                n,
+            ),
+        )
         for k, n in enumerate(ordered):
             boxes[n].width = together
             boxes[n].x = round(span / 2 + (k - (len(row) - 1) / 2) * pitch)
@@ -151,7 +176,11 @@ def _lane(boxes: list[_Box], rows: list[list[int]], a: _Box, b: _Box) -> float:
 def _drawn(b: _Box) -> list[str]:
     fill, border = _WRONG if b.line.warnings else _COLOURS.get(b.line.operation, _PLAIN)
     left = b.x - b.width / 2
-    found = [f'<rect x="{left:g}" y="{b.y:g}" width="{b.width:g}" height="{b.height:g}" rx="6" fill="{fill}" stroke="{border}" stroke-width="1.2"/>']
+    found = [
+        f'<rect x="{left:g}" y="{b.y:g}" width="{b.width:g}" height="{b.height:g}" rx="6" fill="{fill}" stroke="{border}" stroke-width="1.2"/>'
+    ]
     for k, (text, style) in enumerate(b.texts):
-        found.append(f'<text x="{b.x:g}" y="{b.y + 20 + k * _LINE:g}" text-anchor="middle" {_STYLES[style]}>{escape(text)}</text>')
+        found.append(
+            f'<text x="{b.x:g}" y="{b.y + 20 + k * _LINE:g}" text-anchor="middle" {_STYLES[style]}>{escape(text)}</text>'
+        )
     return found

@@ -16,7 +16,12 @@ _INDENT = " " * 5
 
 def trace_text(trace: Trace) -> str:
     """The whole trace as plain text."""
-    lines = [trace.title, *_block("sizes", shown_bindings(trace), ", "), *_block("condition", shown_conditions(trace), "; "), ""]
+    lines = [
+        trace.title,
+        *_block("sizes", shown_bindings(trace), ", "),
+        *_block("condition", shown_conditions(trace), "; "),
+        "",
+    ]
     rows = [(str(k), line.operation, line.formula, _change(trace, line)) for k, line in enumerate(trace.lines, 1)]
     widths = [max(len(r[c]) for r in rows) for c in range(3)]
     for row, line in zip(rows, trace.lines, strict=True):
@@ -31,7 +36,11 @@ def trace_text(trace: Trace) -> str:
 
 
 def _block(word: str, items: list[str], between: str) -> list[str]:
-    return textwrap.wrap(f"{word}: {between.join(items)}", _WIDTH, initial_indent="  ", subsequent_indent="    ") if items else []
+    return (
+        textwrap.wrap(f"{word}: {between.join(items)}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        if items
+        else []
+    )
 
 
 def _change(trace: Trace, line: Line) -> str:
@@ -42,7 +51,7 @@ def _change(trace: Trace, line: Line) -> str:
 
 
 def _details(trace: Trace, line: Line) -> list[str]:
-    names = " , ".join(pattern(o.axes) for o in line.inputs)
+    names = ", ".join(pattern(o.axes) for o in line.inputs)
     facts = [f"axes {names} → {pattern(line.result.axes)}" if names else f"axes {pattern(line.result.axes)}"]
     if line.einsum:
         facts.append(f"einsum {line.einsum}")
@@ -55,10 +64,21 @@ def _details(trace: Trace, line: Line) -> list[str]:
     if line.multiply_adds != 0:
         costs.append(f"multiply-adds {cost(trace, line.multiply_adds)}")
     found: list[str] = []
-    for part in ("; ".join(facts), "; ".join(costs), f"why: {line.why}" if line.why else "", *(f"WARNING: {w}" for w in line.warnings)):
+    for part in (
+        "; ".join(facts),
+        "; ".join(costs),
+        f"why: {line.why}" if line.why else "",
+        *(f"WARNING: {w}" for w in line.warnings),
+    ):
         if part:
-            found += textwrap.wrap(part, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT + "  ", break_long_words=False,
-                                   break_on_hyphens=False)
+            found += textwrap.wrap(
+                part,
+                _WIDTH,
+                initial_indent=_INDENT,
+                subsequent_indent=_INDENT + "  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     return found
 
 

@@ -1,7 +1,7 @@
 """What a trace is: one line an operation, with the axes before and after, and what it costs.
 
-A line is symbolic. What is known of the sizes (n = 10, d_k = d_model/h) stands beside the lines as bindings, so that one
-trace is read both ways: `Trace.sizes` gives an axis list as numbers where they are known, `Trace.cost` a count.
+A line is symbolic. What is known of the sizes (n = 10, d_k = d_model/h) stands beside the lines as bindings, so that
+one trace is read both ways: `Trace.sizes` gives an axis list as numbers where they are known, `Trace.cost` a count.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Line:
     """One operation.
 
     `parameters` are the trained numbers that it brings in; `multiply_adds` counts multiplications that are each
-    followed by an addition (a FLOP count is twice that). `proof` is the index arithmetic behind a split or a merge, `scalar` the number that
-    a scaling divides or multiplies by.
+    followed by an addition (a FLOP count is twice that). `proof` is the index arithmetic behind a split or a merge,
+    `scalar` the number that a scaling divides or multiplies by.
     """
 
     operation: str
@@ -126,9 +126,9 @@ def bindings_text() -> str:
 class Trace:
     """The operations of a computation in order, with everything that is known of their sizes.
 
-    `bindings` replaces sizes by numbers (n = 10), `definitions` sizes by other sizes (d_k = d_model/h); `conditions` is what
-    must hold, `warnings` what is wrong though the shapes fit, `notes` what is worth knowing. `result` is the last array: its
-    `body` is the index expression of the whole computation.
+    `bindings` replaces sizes by numbers (n = 10), `definitions` sizes by other sizes (d_k = d_model/h); `conditions` is
+    what must hold, `warnings` what is wrong though the shapes fit, `notes` what is worth knowing. `result` is the last
+    array: its `body` is the index expression of the whole computation.
     """
 
     title: str
@@ -195,6 +195,12 @@ class Trace:
         from .latex import trace_latex
 
         return trace_latex(self)
+
+    def tex(self) -> str:
+        """The trace as a LaTeX document of its own, with the reasons."""
+        from .latex import trace_tex
+
+        return trace_tex(self)
 
     def json(self) -> str:
         """The trace as JSON."""

@@ -31,6 +31,7 @@ from .values import CLOCK, ON_WRITE, Traced, lift, sizes_only, truth
 
 _numbers = itertools.count(1)
 Getter = tuple[str, Callable[[], Any]]
+_MOST_FLAGS = 8
 HOLD = "held@"  # begins the names of placeholders; no user's array is named so
 
 
@@ -82,7 +83,8 @@ class Context:
         """The values of the names at the start of the body; arrays are held."""
         CLOCK.active = (*CLOCK.active, self.number)
         ACTIVE.append(self)
-        self.before = {name: _value(name, get) for name, get in getters}
+        if not self.before:  # the second side of a branch starts where the first did
+            self.before = {name: _value(name, get) for name, get in getters}
         return tuple(self._start(name, value) for name, value in self.before.items())
 
     def leave(self, *getters: Getter) -> None:
@@ -176,8 +178,6 @@ class Loop(Context):
         root.version += 1
 
     def _finish(self, now: dict[str, Any]) -> None:
-        holders = {e.array.body.tensor if isinstance(e.array.body, Element) else None for e in ()}
-        del holders
         for root, old in self.held.values():
             place = (
                 next(t for t in _placeholders(root.array.body) if t.shape == old.shape)
@@ -257,23 +257,24 @@ class Loop(Context):
         first = replace(old.body, dict(zip(old.indices, own, strict=True)))
         if self.guard != 1:
             a, b = self.guard * a + (1 - self.guard), self.guard * b
+        if a.has(Delta, Indicator):
+            a = sp.expand(a)
         if a == 1:
             return Array(own, first + self._sum(b))
         if b == 0:
             return Array(own, first * IndexProduct(a, self.letter))
         if not _binary(a):
             raise UnsupportedError(
-                "a turn of the loop multiplies what earlier turns have computed and adds to it; that is a "
-                "recurrence: write "
-                "it with np.cumprod and np.cumsum or a closed formula, or give the size as a number"
+                "a turn of the loop multiplies what earlier turns have computed and adds to it; that is a recurrence: "
+                "write it with np.cumprod and np.cumsum or a closed formula, or give the size as a number"
             )
-        target = sp.expand(1 - a) if a != 0 else sp.S.One
-        if _once(target, self.letter):
-            kept = 1 - self._sum(target)
-            if sp.expand(b - target * b) == 0 or _holds(target, b):
-                return Array(own, first * kept + self._sum(b))
+        target, b = sp.expand(1 - a), sp.expand(b)
+        if _fixed_by_a_delta(target, b, self.letter):  # at most one turn writes to a place
+            return Array(own, first * (1 - self._sum(target)) + self._sum(b))
         later = self.letter.fresh("m")
-        rest = IndexProduct(1 - Indicator(sp.Gt(later, self.letter)) * replace(target, {self.letter: later}), later)
+        rest = IndexProduct(
+            1 - Indicator(sp.Gt(later, self.letter)) * replace(target, {self.letter: later}), later
+        )
         return Array(own, first * IndexProduct(a, self.letter) + IndexSum(b * rest, self.letter))
 
     def _sum(self, body: sp.Expr) -> sp.Expr:
@@ -312,15 +313,10 @@ def _solved(factor: sp.Expr, over: Index) -> sp.Expr | None:
     return sp.expand(-rest * slope) if slope in (1, -1) and not rest.has(over) else None
 
 
-def _once(target: sp.Expr, letter: Index) -> bool:
-    """Whether a condition holds for at most one value of the letter."""
-    return any(_solved(f, letter) is not None for f in sp.Mul.make_args(target))
-
-
-def _holds(target: sp.Expr, b: sp.Expr) -> bool:
-    """Whether b has every factor of the target in each of its terms."""
-    factors = set(sp.Mul.make_args(target))
-    return all(factors <= set(sp.Mul.make_args(t)) for t in sp.Add.make_args(b))
+def _fixed_by_a_delta(target: sp.Expr, b: sp.Expr, letter: Index) -> bool:
+    """Whether one delta that fixes the letter stands in every term of both."""
+    terms = [set(sp.Mul.make_args(t)) for t in (*sp.Add.make_args(target), *sp.Add.make_args(b)) if t != 0]
+    return any(all(f in t for t in terms) for f in terms[0] if _solved(f, letter) is not None)
 
 
 def _linear(body: sp.Expr, hole: sp.Symbol) -> tuple[sp.Expr, sp.Expr]:
@@ -345,13 +341,13 @@ def _linear(body: sp.Expr, hole: sp.Symbol) -> tuple[sp.Expr, sp.Expr]:
 
 
 def _binary(a: sp.Expr) -> bool:
-    """Whether a factor is 0 or 1: made of deltas and indicators by products and by 1 - c."""
-    if a in (0, 1) or isinstance(a, (Delta, Indicator)):
-        return True
-    if isinstance(a, sp.Mul):
-        return all(_binary(f) for f in a.args)
-    return isinstance(a, sp.Add) and (lambda c: not isinstance(c, sp.Add) and _binary(c))(
-        sp.expand(1 - a) if len(a.args) == 2 else a
+    """Whether a factor made of deltas and indicators is 0 or 1 whatever these are."""
+    flags = sorted(a.atoms(Delta, Indicator), key=sp.default_sort_key)
+    if len(flags) > _MOST_FLAGS:
+        return False
+    return all(
+        a.xreplace(dict(zip(flags, map(sp.Integer, values), strict=True))) in (0, 1)
+        for values in itertools.product((0, 1), repeat=len(flags))
     )
 
 

@@ -254,7 +254,7 @@ def where(condition: Any, chosen: Any = None, other: Any = None) -> Traced:
         return _made(value, kind, [c, a, b])
     one = Array((), sp.S.One)
     mark = elementwise(
-        lambda m, x, y, v: m * x + (1 - m) * y + 0 * v, c.array, a.finite or one, b.finite or one, value, name="where"
+        lambda m, x, y, v: m * x + (1 - m) * y + 0 * v, c.array, one if a.finite is None else a.finite, one if b.finite is None else b.finite, value, name="where"
     )
     return Traced(value, kind, finite=mark)
 

@@ -11,7 +11,10 @@ from .values import TABLES, Traced
 
 ROOMS = (contracting, creation, indexing, reducing, shaping)  # each fills `TABLES` when it is imported
 
-_SAME = ["sum", "mean", "var", "std", "max", "min", "prod", "all", "any", "argmax", "argmin", "cumsum", "cumprod", "ptp", "clip", "dot", "trace", "diagonal", "repeat", "ravel", "swapaxes", "squeeze", "take", "copy"]
+_SAME = """
+sum mean var std max min prod all any argmax argmin cumsum cumprod ptp clip dot trace diagonal repeat ravel swapaxes squeeze
+take copy
+"""
 
 
 def _shape(args: tuple[Any, ...]) -> Any:
@@ -40,7 +43,7 @@ def _as_method(name: str) -> Any:
     return lambda self, *args, **kwargs: TABLES[name](self, *args, **kwargs)
 
 
-for _name in _SAME:
+for _name in _SAME.split():
     setattr(Traced, _name, _as_method(_name))
 for _name, _method in METHODS.items():
     setattr(Traced, _name, _method)

@@ -18,11 +18,12 @@ from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import bound, quotient
 from ..language.indices import Index
 from ..language.sizes import same_size
-from . import creation, reducing, table
+from . import creation, methods, reducing, table
 from . import elementwise as el
 from .special import SPECIAL
 from .values import TABLES, Traced, lift, size_of, size_value
 
+_READ_FROM = methods.ROOMS  # importing them fills the table
 CONSTANTS: dict[str, sp.Expr] = {"pi": sp.pi, "e": sp.E, "euler_gamma": sp.EulerGamma, "tau": 2 * sp.pi}
 
 
@@ -320,7 +321,7 @@ def enumerate_(values: Any, start: int = 0) -> Any:
 def zip_(*values: Any, strict: bool = False) -> Any:
     """zip; all must have the same symbolic number of items."""
     found = [iterated(v) for v in values]
-    if not any(found):
+    if all(f is None for f in found):
         return zip(*values, strict=strict)
     known = [f for f in found if f is not None]
     if (

@@ -103,7 +103,7 @@ def _run(
     try:
         return result_array(function(**given))
     except Exception as error:
-        raise _located(error, files or FILES) from error
+        raise _located(error, files or FILES, function) from error
     finally:
         ASSUMED.reset(token)
         CLOCK.active = before[0]
@@ -130,7 +130,7 @@ def result_array(value: Any) -> Array:
 FILES: set[str] = set()
 
 
-def _located(error: Exception, files: set[str]) -> Exception:
+def _located(error: Exception, files: set[str], function: Callable[..., Any]) -> Exception:
     """The error with the file, the line and its text."""
     place = ""
     trail = error.__traceback__
@@ -140,6 +140,8 @@ def _located(error: Exception, files: set[str]) -> Exception:
             line = linecache.getline(name, trail.tb_lineno).strip()
             place = f"{name}:{trail.tb_lineno}: {line}\n  " if line else f"{name}:{trail.tb_lineno}: "
         trail = trail.tb_next
+    if not place:
+        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: in {function.__name__}\n  "
     if isinstance(error, LemmataError):
         return type(error)(f"{place}{error}")
     return UnsupportedError(f"{place}{type(error).__name__}: {error}")

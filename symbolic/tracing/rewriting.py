@@ -47,14 +47,14 @@ class Rewriter(ast.NodeTransformer):
         if jumps:
             returned = _both_return(node)
             if returned is not None:
-                value = ast.copy_location(self._choice(node.test, *returned), node)
-                return ast.copy_location(ast.Return(value), node)
+                value = _placed(self._choice(node.test, *returned), node)
+                return _placed(ast.Return(value), node)
             return node
         branch, side = self.name("branch"), self.name("side")
         start = _parse(f"{branch} = {CONTROL}.branch(None)", node)[0]
         start.value.args[0] = node.test
-        inner = ast.copy_location(ast.If(_name(side), node.body, node.orelse), node)
-        loop = ast.copy_location(
+        inner = _placed(ast.If(_name(side), node.body, node.orelse), node)
+        loop = _placed(
             ast.For(
                 _name(side, ast.Store()),
                 _name(branch),
@@ -71,7 +71,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         self.generic_visit(node)
-        node.test = ast.copy_location(_call("asserted", [node.test]), node)
+        node.test = _placed(_call("asserted", [node.test]), node)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -95,7 +95,7 @@ class Rewriter(ast.NodeTransformer):
     # ------------------------------------------------------------------ expressions
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
-        return ast.copy_location(self._choice(node.test, node.body, node.orelse), node)
+        return _placed(self._choice(node.test, node.body, node.orelse), node)
 
     def _choice(self, test: ast.expr, body: ast.expr, other: ast.expr) -> ast.expr:
         return _call("choice", [test, _lambda(body), _lambda(other)])
@@ -103,11 +103,11 @@ class Rewriter(ast.NodeTransformer):
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
         name = "both" if isinstance(node.op, ast.And) else "either"
-        return ast.copy_location(_call(name, [_lambda(v) for v in node.values]), node)
+        return _placed(_call(name, [_lambda(v) for v in node.values]), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
-        return ast.copy_location(_call("negation", [node.operand]), node) if isinstance(node.op, ast.Not) else node
+        return _placed(_call("negation", [node.operand]), node) if isinstance(node.op, ast.Not) else node
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
@@ -116,9 +116,9 @@ class Rewriter(ast.NodeTransformer):
         parts: list[ast.expr] = []
         left = node.left
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            parts.append(ast.copy_location(ast.Compare(left, [operator], [right]), node))
+            parts.append(_placed(ast.Compare(left, [operator], [right]), node))
             left = right
-        return ast.copy_location(_call("both", [_lambda(p) for p in parts]), node)
+        return _placed(_call("both", [_lambda(p) for p in parts]), node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         self.generic_visit(node)
@@ -128,7 +128,7 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(generator.target, ast.Name):
             return node
         one = ast.Lambda(ast.arguments([], [ast.arg(generator.target.id)], None, [], [], None, []), node.elt)
-        return ast.copy_location(_call("listed", [generator.iter, one]), node)
+        return _placed(_call("listed", [generator.iter, one]), node)
 
     visit_GeneratorExp = visit_ListComp
 
@@ -229,12 +229,20 @@ def _both_return(node: ast.If) -> tuple[ast.expr, ast.expr] | None:
     return None
 
 
+def _placed(new: Any, at: ast.AST) -> Any:
+    """A new node at the place of an old one, on one line: Python puts the error of a longer call on its last line."""
+    ast.copy_location(new, at)
+    if isinstance(new, ast.expr | ast.stmt):
+        new.end_lineno, new.end_col_offset = new.lineno, new.col_offset
+    return new
+
+
 def _name(name: str, ctx: ast.expr_context | None = None) -> ast.Name:
     return ast.Name(name, ctx or ast.Load())
 
 
 def _lambda(body: ast.expr) -> ast.Lambda:
-    return ast.copy_location(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), body)
+    return _placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), body)
 
 
 def _call(name: str, args: list[ast.expr]) -> ast.Call:
@@ -245,7 +253,7 @@ def _parse(text: str, at: ast.AST) -> list[Any]:
     statements = ast.parse(text).body
     for statement in statements:
         for node in ast.walk(statement):
-            ast.copy_location(node, at)
+            _placed(node, at)
     return statements
 
 

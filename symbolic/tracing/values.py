@@ -207,7 +207,7 @@ class Traced:
 
     def __setitem__(self, key: Any, new: Any) -> None:
         given = lift(new)
-        if given._parent is self and given.key is key and given.key is not None and given._seen == self.root.version:
+        if given._parent is self and given.key is key and given.key is not None:
             return  # x[k] += v on a view has written already
         if RANK[given.kind] > RANK[self.kind]:
             raise UnsupportedError(

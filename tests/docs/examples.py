@@ -13,20 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import doctest
-import io
+import json
 import os
 import re
 import subprocess
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _BLOCK = re.compile(r"^```(?P<kind>python|console)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FLAGS = doctest.ELLIPSIS
 _WIDTH = "100"
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 @dataclass(frozen=True)
@@ -84,34 +83,35 @@ def _session(body: str, start: int, line: int) -> Iterator[Example]:
         yield Example("session", line + e.lineno, e.source, e.want, (end, start + offsets[first + count]))
 
 
-class Page:
-    """The state in which the examples of one page run: a namespace, a folder, and an environment."""
+class Page(contextlib.AbstractContextManager["Page"]):
+    """Where the examples of one page run: one Python process for all of them, a folder, and an environment for commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.namespace: dict[str, Any] = {"__name__": "__page__"}
         programs = str(Path(sys.executable).parent)
         self.environment = {**os.environ, "PATH": programs + os.pathsep + os.environ.get("PATH", ""), "COLUMNS": _WIDTH,
                             "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "TERM": "dumb"}
+        self.process = subprocess.Popen([sys.executable, str(_WORKER)], cwd=folder, env=self.environment, encoding="utf-8",
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __exit__(self, *error: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
     def run(self, example: Example) -> str:
         """The output of an example."""
         if example.kind == "console":
-            done = subprocess.run(["bash", "-c", example.source], cwd=self.folder, env=self.environment, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", stdin=subprocess.DEVNULL)
+            done = subprocess.run(["bash", "-c", example.source], cwd=self.folder, env=self.environment, encoding="utf-8",
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             return done.stdout
-        out = io.StringIO()
-        mode = "single" if example.kind == "session" else "exec"
-        with contextlib.redirect_stdout(out):
-            try:
-                exec(compile(example.source, f"<line {example.line}>", mode, dont_inherit=True), self.namespace)
-            except Exception as error:
-                if example.kind == "program":
-                    raise
-                text = "".join(traceback.format_exception_only(error))
-                # As in a terminal, the module of the exception is left out in what pages show.
-                out.write("Traceback (most recent call last):\n    ...\n" + re.sub(r"^[\w.]+\.(?=\w+(:|$))", "", text))
-        return out.getvalue()
+        assert self.process.stdin is not None and self.process.stdout is not None
+        request = {"kind": example.kind, "line": example.line, "source": example.source}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return str(json.loads(self.process.stdout.readline()))
 
 
 def agrees(example: Example, output: str) -> bool:
@@ -132,11 +132,11 @@ def _trimmed(text: str) -> str:
 
 def rewritten(text: str, folder: Path) -> str:
     """The page with the real output wherever it is not what is shown."""
-    page = Page(folder)
     parts, last = [], 0
-    for example in examples(text):
-        output = page.run(example)
-        if example.kind != "program" and not agrees(example, output):
-            parts += [text[last:example.span[0]], _trimmed(output)]
-            last = example.span[1]
+    with Page(folder) as page:
+        for example in examples(text):
+            output = page.run(example)
+            if example.kind != "program" and not agrees(example, output):
+                parts += [text[last:example.span[0]], _trimmed(output)]
+                last = example.span[1]
     return "".join([*parts, text[last:]])

@@ -25,7 +25,7 @@ SYMBOLIC_MAY_IMPORT: dict[str, frozenset[str]] = {
     "codegen": frozenset({"language"}),
     "rendering": frozenset({"language", "derivations.model"}),
     "calculus": frozenset({"language", "canonical"}),
-    "shapes": frozenset({"language", "calculus"}),
+    "shapes": frozenset({"language", "rendering", "calculus"}),
     "tracing": frozenset({"language", "calculus"}),
     "derivations": frozenset({"language", "canonical", "calculus", "checking"}),
     "theorems": frozenset(

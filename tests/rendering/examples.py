@@ -70,6 +70,8 @@ def expressions() -> dict[str, sp.Basic]:
         "powers": 2**zi * 3**yi,
         "tower": sp.Symbol("x") ** (sp.Symbol("y") ** 2),
         "max of two": sp.Max(zi, 0),
+        "larger of two": v.maximum(z, y).element(i) * yi,
+        "smaller of two": v.minimum(z, 2).element(i) ** 2,
         "absolute": sp.Abs(zi),
         "floor": sp.floor(ii / 2),
         "greek": array("beta_1", "").body * array("lambda", "").body / array("d_model", "").body,

@@ -16,10 +16,12 @@ from lemmata.symbolic.language.arrays import Array, array, tensor_of
 from lemmata.symbolic.language.indices import Index, index
 from lemmata.symbolic.language.nodes import DefinedTensor, Delta, Element, Indicator
 from lemmata.symbolic.rendering import vectors as w
-from lemmata.symbolic.rendering.vector_form import vector_form, vector_text
+from lemmata.symbolic.rendering.batches import batched_form
+from lemmata.symbolic.rendering.vector_form import softmax_form, vector_form, vector_text
 
 SIZES = {"K": 4, "n": 3, "m": 5, "d": 2, "c": 7, "e": 6, "B": 8}
 VALUES = {"N": 9.0, "a": 0.7}
+COMPARE: dict[str, Any] = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
 
 def sizes(e: Any) -> int:
@@ -67,7 +69,7 @@ def by_index(e: Any, at: dict[Index, int], data: Data) -> float:
     if isinstance(e, Delta):
         return float(args[0] == args[1])
     if isinstance(e, sp.core.relational.Relational):
-        return float({">": args[0] > args[1], ">=": args[0] >= args[1], "<": args[0] < args[1], "<=": args[0] <= args[1]}[e.rel_op])
+        return float(COMPARE[e.rel_op](*args))
     if isinstance(e, Indicator):
         return args[0]
     if isinstance(e, sp.Add):
@@ -89,7 +91,7 @@ def slice_of(t: nodes.Tensor, data: Data, at: dict[Index, int]) -> Any:
 
 
 def by_numpy(form: w.Vector, data: Data, at: dict[Index, int] | None = None) -> Any:
-    """The value of a vector form; one line a node, each NumPy's own operation. `at` are the values of leading indices."""
+    """The value of a vector form; one line a node, each NumPy's own operation. `at` has the leading indices."""
     at = at or {}
 
     def value(x: w.Vector) -> Any:
@@ -159,8 +161,7 @@ def by_numpy(form: w.Vector, data: Data, at: dict[Index, int] | None = None) -> 
         case w.Larger(array=a, bound=b, smaller=smaller):
             return (np.minimum if smaller else np.maximum)(value(a), by_index(b, {}, data))
         case w.Holds(array=a, sign=sign, bound=b):
-            compare = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}[sign]
-            return compare(value(a), by_index(b, {}, data)).astype(float)
+            return COMPARE[sign](value(a), by_index(b, {}, data)).astype(float)
         case w.Summed(indices=indices, array=a):
             grid = np.ndindex(*(sizes(i.size) for i in indices))
             return sum(by_numpy(a, data, at | dict(zip(indices, place, strict=True))) for place in grid)
@@ -219,6 +220,31 @@ CASES: dict[str, tuple[Array, str]] = {
     "three axes, elementwise": (array("T", "B,n,d") * 2 - array("S", "B,n,d"), "2T − S"),
     "a column repeated": (Array((i, j), M.body - p.element(j)), "M − 1 pᵀ"),
     "transpose of a function": (Array((i, j), sp.exp(Element(tensor_of(M), j, i))), "exp(Mᵀ)"),
+}
+
+
+CASES |= {
+    "attention backward": (P * (dO @ V.T - v.sum(P * (dO @ V.T), axis=1, keepdims=True)), CASES["attention dS"][1]),
+    "a statistic of a square matrix": (M - v.mean(M, axis=1, keepdims=True), "M − rowmean(M)"),
+    "of its columns": (M - v.mean(M, axis=0), "M − colmean(M)"),
+    "centred": (X - v.mean(X, axis=0), "X − colmean(X)"),
+    "standardised": (X / v.sqrt(v.mean(X**2, axis=1, keepdims=True) + a), "X ⊘ √(rowmean(X^⊙2) + a)"),
+    "two vectors beside a matrix": (X * x + u[:, None], "X ⊙ x + u"),
+    "rows and columns": (X * u[:, None] * x, "diag(u) X diag(x)"),
+    "vectors alone": (u[:, None] + x, "1 xᵀ + u 1ᵀ"),
+    "one minus": (P * (1 - P), "P ⊙ (1 − P)"),
+    "mean of a vector": (v.mean(z * y), "yᵀ z/K"),
+    "mean of a matrix": (v.mean(X), "mean(X)"),
+    "loss": (v.sum(X * (dY @ W.T)), "⟨X, dY Wᵀ⟩"),
+    "squared error": (v.sum((dY - X @ W) ** 2) / 2, "(1/2) ⟨dY − X W, dY − X W⟩"),
+    "scaled at the end": (X.T @ dY / v.sqrt(N), "Xᵀ dY/√N"),
+    "relu": (v.maximum(X @ W + b - 1, 0), "max(X W + b − 1, 0)"),
+    "relu of a matrix": (v.maximum(X - 1, 0), "max(X − 1, 0)"),
+    "capped": (v.minimum(X, 1), "min(X, 1)"),
+    "relu backward": (X * Array(X.indices, Indicator(X.body > 1)), "X ⊙ [X > 1]"),
+    "under a transpose": (v.maximum(X - 1, 0).T @ dY, "max(X − 1, 0)ᵀ dY"),
+    "weights under a transpose": ((X * u[:, None]).T @ dY, "Xᵀ diag(u) dY"),
+    "centred, transposed": ((X - u[:, None]).T @ dY, "(X − u)ᵀ dY"),
 }
 
 
@@ -283,3 +309,107 @@ def test_what_cannot_be_said_is_none(expression: sp.Expr, axes: tuple[Index, ...
             want[at] = by_index(expression, dict(zip(axes, at, strict=True)), data)
         np.testing.assert_allclose(by_numpy(form, data), want, rtol=1e-12)
         assert "IndexSum" in str(type(expression)) or len(axes) == 2
+
+
+# ---------------------------------------------------------------------- more than two axes
+BQ, BK, BV, BP = array("Q", "B,e,n,d"), array("K", "B,e,m,d"), array("V", "B,e,m,c"), array("P", "B,e,n,m")
+BX, BG, BW, BU = array("X", "B,n,c"), array("G", "B,n,c"), array("w", "c"), array("r", "B,n")
+BM = array("mu", "B,n,1")
+
+BATCHED: dict[str, tuple[Array, str]] = {
+    "scores": (BQ @ BK.transpose(0, 1, 3, 2) / v.sqrt(N), "Q Kᵀ/√N for each 2"),
+    "one head": (BX @ X.T, "X Xᵀ for each 1"),
+    "softmax backward": (BP * (BP - v.sum(BP * BP, axis=-1, keepdims=True)), "P ⊙ (P − rowsum(P^⊙2)) for each 2"),
+    "values": (BP @ BV, "P V for each 2"),
+    "over the heads": (v.einsum("benm,bemc->bnc", BP, BV), "Σ_j P_bj V_bj for each 1"),
+    "elementwise": (BX * BG - 2 * BX, "G ⊙ X − 2X for each 0"),
+    "scaled rows": (BX * BW, "X ⊙ w for each 1"),
+    "scaled columns": (BU[:, :, None] * (BX - BU[:, :, None] * BG), "r ⊙ (X − G ⊙ r) for each 1"),
+    "kept axis": (BX - BM, "X − μ for each 1"),
+    "layer norm": (
+        BU[:, :, None] * (BG - v.mean(BG, -1, True) - BX * v.mean(BG * BX, -1, True)),
+        "r ⊙ (G − rowmean(G) − X ⊙ rowmean(G ⊙ X)) for each 1",
+    ),
+    "row means": (v.mean(BX, -1), "rowmean(X) for each 1"),
+    "weight gradient": (v.einsum("bnc,bnd->cd", BX, array("Z", "B,n,d")), "Σ_b X_bᵀ Z_b for each 0"),
+    "weight gradient, regularised": (
+        v.einsum("bnc,bnd->cd", BX, array("Z", "B,n,d")) + 2 * array("W", "c,d"),
+        "2W + Σ_b X_bᵀ Z_b for each 0",
+    ),
+    "bias gradient": (v.sum(BG, axis=(0, 1)), "Σ_bj G_bj for each 0"),
+    "scale gradient": (v.sum(BG * BX, axis=(0, 1)) / N, "(Σ_bj (G_bj ⊙ X_bj))/N for each 0"),
+    "scale gradient with a scalar a row": (v.sum(BG * BU[:, :, None], axis=(0, 1)), "Σ_b G_bᵀ r_b for each 0"),
+    "pairing": (v.sum(BX * BG), "⟨G, X⟩ for each 0"),
+    "relu": (v.maximum(BX - 1, 0), "max(X − 1, 0) for each 1"),
+}
+
+
+def shown_for(found: Any) -> str:
+    return f"{vector_text(found.form)} for each {len(found.for_each)}"
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_a_batched_form_has_the_value_of_the_index_form(name: str) -> None:
+    given, shown = BATCHED[name]
+    found = batched_form(given.body, given.indices)
+    assert found is not None
+    assert judged(found, given)
+    assert shown_for(found) == shown
+
+
+def judged(found: Any, given: Array) -> bool:
+    """Whether the form has the values of the loops, for each value of its leading indices."""
+    data = Data()
+    lead = len(found.for_each)
+    inner = [sizes(n) for n in given.shape[lead:]]
+    for first in np.ndindex(*(sizes(n) for n in given.shape[:lead])):
+        got = by_numpy(found.form, data, dict(zip(found.for_each, first, strict=True)))
+        assert np.shape(got) == tuple(inner)
+        for at in np.ndindex(*inner):
+            want = by_index(given.body, dict(zip(given.indices, (*first, *at), strict=True)), data)
+            if not math.isclose(got[at] if inner else got, want, rel_tol=1e-10, abs_tol=1e-12):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["softmax backward", "layer norm", "weight gradient", "scale gradient"])
+def test_a_wrong_batched_form_is_seen(name: str) -> None:
+    given, _ = BATCHED[name]
+    for factor in (sp.Rational(10009, 10000), sp.Integer(-1)):
+        wrong = batched_form(given.body * factor, given.indices)
+        assert wrong is not None
+        assert not judged(wrong, given)
+
+
+def test_a_dropped_transpose_is_seen() -> None:
+    square = array("Y", "B,n,n")
+    right = square @ square.transpose(0, 2, 1)
+    wrong = square @ square
+    found = batched_form(wrong.body, wrong.indices)
+    assert found is not None
+    assert shown_for(found) == "Y Y for each 1"
+    assert judged(found, wrong)
+    assert not judged(found, right)
+
+
+def test_leading_indices_elsewhere_have_no_form() -> None:
+    b, c, d_ = index("b", "n"), index("c", "n"), index("d", "d")
+    t3 = array("Y", "n,n,d")
+    turned = t3.element(b, c, d_) + t3.element(c, b, d_)
+    assert batched_form(turned, (b, c, d_)) is None  # Y and its turned self would both be called Y
+    assert batched_form(t3.element(b, c, d_) + t3.element(c, c, d_), (b, c, d_)) is None
+    assert batched_form(t3.element(b, c, d_) * Delta(b, c), (b, c, d_)) is None
+
+
+def test_softmax_is_read_where_it_is_the_softmax() -> None:
+    soft = v.softmax(M)
+    body, axes = tensor_of(soft).at(i, j), (i, j)
+    form = softmax_form(body, axes)
+    assert form is not None
+    assert vector_text(form) == "softmax(M)"
+    data = Data()
+    rows = np.exp(data(tensor_of(M)))
+    np.testing.assert_allclose(by_numpy(form, data), rows / rows.sum(1, keepdims=True))
+    assert softmax_form(body, (j, i)) is None  # of the columns
+    assert softmax_form(body * 2, axes) is None
+    assert softmax_form(sp.exp(M.body) / v.sum(v.exp(M)).body, axes) is None  # over both axes
