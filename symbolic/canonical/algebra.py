@@ -12,7 +12,7 @@ from math import gcd
 
 from flint import fmpq
 
-from . import powers, signs, sums
+from . import matrices, powers, signs, sums
 from .context import Context, Undefined
 from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, Substitution, add, free_of, merge, negative,
                     number, of_atom, of_mono, scale, simple, sort_mono, subtract)
@@ -263,6 +263,9 @@ def equals_zero(ctx: Context, p: Poly) -> Poly:
     c = p.constant
     if c is not None:
         return ZERO if c else POLY_ONE
+    compared = _compared_by_logs(ctx, p)
+    if compared is not None:
+        return equals_zero(ctx, compared)
     split = powers.split_indicators(ctx, (p,), lambda q: equals_zero(ctx, q))
     if split is not None:
         return split
@@ -306,8 +309,14 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     """The indicator [p ≥ 0], with one representative for p and -p: [-p ≥ 0] = 1 - [p ≥ 0] + [p = 0]."""
     if signs.is_nonnegative(ctx, p):
         return POLY_ONE
-    if signs.is_positive(ctx, negative(p)):
+    below = signs.poly_sign(ctx, negative(p))
+    if below == "+":
         return ZERO
+    if below == "0+":
+        return equals_zero(ctx, p)
+    compared = _compared_by_logs(ctx, p)
+    if compared is not None:
+        return at_least_zero(ctx, compared)
     split = powers.split_indicators(ctx, (p,), lambda q: at_least_zero(ctx, q))
     if split is not None:
         return split
@@ -328,6 +337,17 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
             return equals_zero(ctx, q)
         return add(subtract(POLY_ONE, of_atom(ctx.atom("ge", q))), equals_zero(ctx, q))
     return of_atom(ctx.atom("ge", p))
+
+
+def _compared_by_logs(ctx: Context, p: Poly) -> Poly | None:
+    """a ≥ b for positive a and b with an exponential among them is log a ≥ log b: e^x ≥ 1 is x ≥ 0."""
+    if len(p.terms) != 2 or not any(a.kind == "exp" for m in p.terms for a, _ in m):
+        return None
+    (m1, c1), (m2, c2) = p.terms.items()
+    if (c1 > 0) == (c2 > 0) or signs.mono_sign(ctx, m1) != "+" or signs.mono_sign(ctx, m2) != "+":
+        return None
+    more, less = ((m1, c1), (m2, -c2)) if c1 > 0 else ((m2, c2), (m1, -c1))
+    return subtract(powers.logarithm(ctx, of_mono(*more)), powers.logarithm(ctx, of_mono(*less)))
 
 
 def _coarse(p: Poly) -> Poly:
@@ -453,6 +473,8 @@ def _substitute_atom(ctx: Context, a: Atom, mapping: dict[Atom, Poly]) -> Poly:
         case "prod":
             t, body = sums.opened(ctx, a)
             return sums.product_over(ctx, t, substitute(ctx, body, mapping))
+        case "inv" | "det":
+            return matrices.rebuilt(ctx, a, mapping)
     raise AssertionError(f"no substitution for atoms of kind {a.kind}")
 
 

@@ -13,7 +13,7 @@ from flint import fmpq
 
 from ..language.errors import UnsupportedError
 from ..language.operations import OPERATIONS
-from . import algebra, powers, sums
+from . import algebra, matrices, powers, sums
 from .context import Context
 from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, negative, of_atom, of_mono, scale, simple, subtract
 
@@ -95,6 +95,8 @@ class _Derivative:
                     return ZERO
                 quotient = algebra.multiply(ctx, inner, powers.power_of(ctx, body, -1))
                 return algebra.multiply(ctx, of_atom(a), sums.sum_over(ctx, (t,), quotient))
+            case "inv" | "det":
+                return matrices.derivative(ctx, a, self.of_poly)
             case "fn":
                 return self._of_function(a)
         raise UnsupportedError(f"no derivative for an atom of kind {a.kind}")

@@ -154,6 +154,10 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
         return True
     if depth >= 3:
         return False
+    if depth == 0:
+        p = oriented(ctx, p)
+        if not p.terms:
+            return True
     merged = merge_sums(ctx, p, depth)
     return merged is not None and not merged.terms
 
@@ -182,6 +186,37 @@ def integer_equalities(ctx: Context, p: Poly) -> Poly:
             part = algebra.multiply(ctx, part, factor)
         parts.append(part)
     return add(*parts)
+
+
+def oriented(ctx: Context, p: Poly) -> Poly:
+    """[i ≥ j] and [j ≥ i] told by one of them and a delta, at the top and inside sums: the bound index counts up."""
+    parts = []
+    for m, c in p.terms.items():
+        part = Poly({ONE: c})
+        for a, e in m:
+            if a.kind == "ge":
+                factor = _one_way(ctx, a, ())
+            elif a.kind == "sum" and e == 1 and any(b.kind == "ge" for b, _ in a.data[1]):
+                temporaries, body = sums.open_sum(ctx, a)
+                factor = sums.sum_over(ctx, temporaries, add(*(
+                    scale(algebra.product(ctx, *(_one_way(ctx, b, temporaries) if b.kind == "ge" else of_atom(b, k) for b, k in n)), v)
+                    for n, v in body.terms.items())))
+            else:
+                factor = of_atom(a, e)
+            part = algebra.multiply(ctx, part, factor)
+        parts.append(part)
+    return add(*parts)
+
+
+def _one_way(ctx: Context, a: Atom, temporaries: Sequence[Atom]) -> Poly:
+    p: Poly = a.data[0]
+    if not algebra.is_integer_valued(p) or p.terms.get(ONE):
+        return of_atom(a)
+    leading = [p.terms[((t, 1),)] for t in temporaries if ((t, 1),) in p.terms] or [c for m, c in p.sorted_terms() if m]
+    if leading[0] > 0:
+        return of_atom(a)
+    q = scale(p, -ONE_Q)
+    return add(subtract(Poly({ONE: ONE_Q}), of_atom(ctx.atom("ge", q))), algebra.equals_zero(ctx, q))
 
 
 def clear_denominators(ctx: Context, p: Poly) -> Poly:

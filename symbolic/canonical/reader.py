@@ -17,9 +17,10 @@ from ..language import nodes
 from ..language.domains import Domain, domain
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
+from ..language.linear_algebra import MatrixTensor
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import size
-from . import algebra, derivative, powers, sums
+from . import algebra, derivative, matrices, powers, sums
 from .context import Context, SumRule
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
 
@@ -126,6 +127,8 @@ class Reader:
         return of_atom(self.index_atom(node))
 
     def read_tensor(self, node: nodes.Tensor, env: Environment) -> Poly:
+        if isinstance(node, MatrixTensor):
+            return self._matrix_function(node, (), env)
         if isinstance(node, nodes.DefinedTensor):
             return self._defined(node, ())
         if node in self.closed:
@@ -133,7 +136,21 @@ class Reader:
         self._only_one(node)
         return algebra.element(self.ctx, node.name, node.domain, ())
 
+    def _matrix_function(self, tensor: MatrixTensor, indices: tuple[Poly, ...], env: Environment) -> Poly:
+        """An element of an inverse, or a determinant; the leading parameters are a batch."""
+        places = [self.ctx.temporary(self.size(p.size)) for p in tensor.parameters]
+        body = self._read(tensor.body, {**env, **{p: of_atom(t) for p, t in zip(tensor.parameters, places, strict=True)}})
+        *batch, row, column = places
+        body = algebra.substitute(self.ctx, body, dict(zip(batch, indices, strict=False)))
+        if tensor.kind == "det":
+            return matrices.determinant(self.ctx, (row, column, body))
+        if tensor.kind != "inv":
+            raise UnsupportedError(f"the matrix function {tensor.kind} has no canonical form")
+        return matrices.inverse(self.ctx, (row, column, body), *indices[-2:])
+
     def read_element(self, node: nodes.Element, env: Environment) -> Poly:
+        if isinstance(node.tensor, MatrixTensor):
+            return self._matrix_function(node.tensor, tuple(self._read(i, env) for i in node.indices), env)
         indices = tuple(self._read(i, env) for i in node.indices)
         if isinstance(node.tensor, nodes.DefinedTensor):
             return self._defined(node.tensor, indices)

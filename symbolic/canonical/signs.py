@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
+from . import matrices
 from .context import Context
 from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, merge, negative, of_atom, scale, subtract
 
@@ -49,6 +50,8 @@ def atom_sign(ctx: Context, a: Atom) -> str:
             return "+" if is_positive(ctx, subtract(a.data[0], Poly({ONE: ONE_Q}))) else "?"
         case "fn":
             return _function_sign(ctx, a)
+        case "det":
+            return matrices.sign(ctx, a)
     return "?"
 
 

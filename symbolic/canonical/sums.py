@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 
-from . import algebra, powers, ranges, signs
+from . import algebra, matrices, powers, ranges, signs
 from .context import Context, SumRule
 from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
                     simple, sort_mono, subtract)
@@ -151,6 +151,9 @@ def _cancel_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> P
             rest, gone, right = found
             body = algebra.multiply(ctx, algebra.of_factors(ctx, rest), right)
             return sum_over(ctx, tuple(t for t in temporaries if t not in gone), body)
+    changed = matrices.cancel(ctx, temporaries, mono)
+    if changed is not None:
+        return changed
     for a, e in mono:
         if a.kind == "argmax" and e == 1:
             value = a.data[2]

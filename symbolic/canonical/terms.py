@@ -51,7 +51,7 @@ class Atom:
             part_free, part_height = _facts(part)
             free |= part_free
             height = max(height, part_height)
-        if kind in ("sum", "max", "argmax", "prod"):
+        if kind in ("sum", "max", "argmax", "prod", "inv", "det"):
             height += 1
             free = {i for i in free if i.data[0][:2] != ("b", height)}
         self.free = frozenset(free)

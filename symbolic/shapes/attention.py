@@ -154,7 +154,8 @@ def _traced(
         result, inputs = steps(layer)
     names = [f"{label} = [{','.join(text(roles.value(a)) for a in array.axes)}]" for label, array in inputs.items()]
     grouped = f", {text(roles.value(g))} KV head{'s' * (roles.value(g) != 1)}" if r is not None else ""
-    title = f"{'Multi-head cross-attention' if cross else 'Multi-head attention'}: {', '.join(names)}, {text(roles.value(h))} heads{grouped}"
+    kind = "Multi-head cross-attention" if cross else "Multi-head attention"
+    title = f"{kind}: {', '.join(names)}, {text(roles.value(h))} heads{grouped}"
     trace = Trace(title, tuple(to.lines), result, roles.bindings, roles.definitions, tuple(roles.conditions))
     return trace.with_notes(*notes(trace, layer, inputs))
 

@@ -229,7 +229,8 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
             )
             continue
         name = getattr(function, "__name__", "function")
-        title = f"{name if name != '<lambda>' else 'function'}({', '.join(f'{k} = [{x.pattern}]' for k, x in inputs.items())})"
+        given = ", ".join(f"{k} = [{x.pattern}]" for k, x in inputs.items())
+        title = f"{name if name != '<lambda>' else 'function'}({given})"
         trace = Trace(title, tuple(to.lines), result, to.bindings, definitions, tuple(conditions))
         return trace.with_notes(*_dependences(result, inputs))
     raise ShapeError(

@@ -121,8 +121,8 @@ def _copies(
             (operand(x),),
             formula=formula,
             why=why
-            or f"index a of the result is element {source} of {old}: the order is ({' '.join(map(str, order))}), which is not "
-            f"that of {'tile' if inside else 'repeat'}",
+            or f"index a of the result is element {source} of {old}: the order is ({' '.join(map(str, order))}), "
+            f"which is not that of {'tile' if inside else 'repeat'}",
             proof=f"a ↦ {source}",
         )
     )

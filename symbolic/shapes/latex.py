@@ -6,6 +6,8 @@ In the formula the reasons are left out, which no display has room for; the docu
 
 from __future__ import annotations
 
+import re
+
 from ..rendering import latex as expression_latex
 from ..rendering.names import written
 from ..rendering.prose import escaped
@@ -22,7 +24,7 @@ from .trace import Line, Trace
 
 
 def trace_latex(trace: Trace) -> str:
-    r"""The trace as one formula: operation, formula, einsum, sizes before and after, parameters, multiply-adds, totals."""
+    r"""The trace as one formula: operations, einsums, sizes before and after, parameters, multiply-adds, totals."""
     rows = [
         r"\text{operation} & \text{formula} & \text{einsum} & \text{sizes} & \text{parameters} & \text{multiply-adds}",
         r"\hline",
@@ -72,19 +74,18 @@ def trace_tex(trace: Trace) -> str:
     lines = [
         r"\documentclass[11pt]{article}",
         r"\usepackage{amsmath}",
-        r"\usepackage[T1]{fontenc}",
         r"\sloppy",
         r"\begin{document}",
-        rf"\section*{{{escaped(trace.title)}}}",
+        rf"\section*{{{_prose(trace.title)}}}",
     ]
     known = [f"${written(str(k)).latex} = {number_latex(v)}$" for k, v in trace.bindings.items()]
     if known:
         lines.append(f"Sizes: {', '.join(known)}.\n")
     if trace.conditions:
-        lines.append(f"Condition: {escaped('; '.join(shown_conditions(trace)))}.\n")
+        lines.append(f"Condition: {_prose('; '.join(shown_conditions(trace)))}.\n")
     lines.append(r"\begin{enumerate}")
     for line in trace.lines:
-        lines.append(rf"\item \textbf{{{escaped(line.operation)}}}: ${_formula(trace, line)}$")
+        lines.append(rf"\item \textbf{{{_prose(line.operation)}}}: ${_formula(trace, line)}$")
         lines.append(
             rf"\[ {_change(trace, line)} \]"
             if not trace.is_concrete
@@ -98,14 +99,14 @@ def trace_tex(trace: Trace) -> str:
         told = [f for f in facts if f]
         if told:
             lines.append("; ".join(told) + ".")
-        lines.append(escaped(line.why[:1].upper() + line.why[1:]) + ("." if not line.why.endswith((".", ")")) else ""))
-        lines += [rf"\textbf{{Warning:}} {escaped(w)}" for w in line.warnings]
+        lines.append(_prose(line.why[:1].upper() + line.why[1:]) + ("." if not line.why.endswith((".", ")")) else ""))
+        lines += [rf"\textbf{{Warning:}} {_prose(w)}" for w in line.warnings]
     lines.append(r"\end{enumerate}")
     if trace.parameters != 0:
         lines.append(f"Parameters: ${cost_latex(trace, trace.parameters)}$.\n")
     if trace.multiply_adds != 0:
         lines.append(f"Multiply-adds: ${cost_latex(trace, trace.multiply_adds)}$.\n")
-    lines += [escaped(n[:1].upper() + n[1:]) + ".\n" for n in (*trace.warnings, *trace.notes)]
+    lines += [_prose(n[:1].upper() + n[1:]) + ".\n" for n in (*trace.warnings, *trace.notes)]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
@@ -113,3 +114,15 @@ def _symbolic(line: Line) -> str:
     before = r" \times ".join(symbols_latex(o.axes) for o in line.inputs)
     after = symbols_latex(line.result.axes)
     return rf"{before} \to {after}" if before else after
+
+
+_NAME = re.compile(r"(?<!\w)[A-Za-z]_[a-z]{2,}(?!\w)")
+
+
+def _prose(sentence: str) -> str:
+    """A sentence for LaTeX's text mode, its names of sizes (d_model) as mathematics."""
+    found, place = [], 0
+    for match in _NAME.finditer(sentence):
+        found += [escaped(sentence[place : match.start()]), f"${written(match[0]).latex}$"]
+        place = match.end()
+    return "".join([*found, escaped(sentence[place:])])

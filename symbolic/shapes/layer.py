@@ -85,7 +85,8 @@ def _ordered(layer: Layer, batch: Axis, length: Axis, features: Axis) -> list[Ax
 def _input_words(layer: Layer, array: NamedArray) -> str:
     a, b, c = array.axes
     batch, length = (b, a) if layer.length_first else (a, b)
-    words = f"{batch} is the batch, {length} the length ({'length' if layer.length_first else 'batch'} first), {c} the features of a token"
+    first = "length" if layer.length_first else "batch"
+    words = f"{batch} is the batch, {length} the length ({first} first), {c} the features of a token"
     return words + (f"; only the {length} new tokens, {layer.past} are in the cache" if layer.past is not None else "")
 
 

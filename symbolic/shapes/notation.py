@@ -148,7 +148,8 @@ def _factors(product: sp.Expr) -> list[sp.Expr]:
 
 _TOKENS = re.compile(
     r"(?P<call>softmax|transpose|split|merge|reshape|repeat|tile|concatenate|stack|where|pad|exp|log|sum|mean|max|min|var|einsum|sqrt"
-    r"|tanh|gelu|relu|silu|sigmoid)(?=\()|(?P<log>log(?= ))|(?P<none>None)|(?P<name>[^\W\dᵀ][^\Wᵀ]*'*)|(?P<root>√)|(?P<transposed>ᵀ)"
+    r"|tanh|gelu|relu|silu|sigmoid)(?=\()|(?P<log>log(?= ))|(?P<none>None)|(?P<name>[^\W\dᵀ][^\Wᵀ]*'*)|(?P<root>√)"
+    r"|(?P<transposed>ᵀ)"
     r"|(?P<number>\d+)|(?P<space>\s+)|(?P<other>.)"
 )
 _SIGNS = {

@@ -185,8 +185,8 @@ def softmax(
             why=" ".join(
                 [
                     why
-                    or f"along the axis {along}: for every place of the other axes the {along} values become weights that sum "
-                    "to 1",
+                    or f"along the axis {along}: for every place of the other axes the {along} values become weights "
+                    "that sum to 1",
                     *said,
                 ]
             ),

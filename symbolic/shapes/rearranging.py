@@ -261,7 +261,7 @@ def _luck(total: sp.Expr, known: sp.Expr) -> str:
 
 
 def _exact(n: Any) -> sp.Expr:
-    """A size with every floor(p/q) replaced by the exact quotient; asks for the condition p = q·s where there is none."""
+    """A size with every floor(p/q) as the exact quotient; asks for the condition p = q·s where there is none."""
     value = size(n) if isinstance(n, str) else sp.sympify(n)
     for floor in sorted(value.atoms(sp.floor), key=str):
         numerator, denominator = sp.fraction(sp.together(floor.args[0]))
@@ -293,8 +293,8 @@ def _found(x: NamedArray, sizes: Sequence[sp.Expr]) -> tuple[tuple[Axis, ...], t
     if mismatch is not None:
         return mixed, (what + mismatch.sentence(_bindings()),)
     return mixed, (
-        what
-        + f"no axis of the result is a product of axes in their order ({' '.join(names)}): elements of several axes are mixed",
+        what + f"no axis of the result is a product of axes in their order ({' '.join(names)}): "
+        "elements of several axes are mixed",
     )
 
 

@@ -56,14 +56,14 @@ def trace_svg(trace: Trace) -> str:
     rows = _rows(boxes)
     width, height = _place(boxes, rows, len(trace.title) * 9.2)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" {_FONT} '
-        'role="img" aria-labelledby="title">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
+        f'{_FONT} role="img" aria-labelledby="title">',
         f'<title id="title">{escape(trace.title)}</title>',
         '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 1 L10 5 L0 9 z" fill="#52525b"/></marker></defs>',
         f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>',
-        f'<text x="{width / 2:g}" y="32" text-anchor="middle" font-size="15" font-weight="bold" fill="#18181b">{escape(trace.title)}</text>',
-        f'<text x="{width / 2:g}" y="52" text-anchor="middle" font-size="10.5" fill="#52525b">{escape(_totals(trace))}</text>',
+        _text(width / 2, 32, 'font-size="15" font-weight="bold" fill="#18181b"', trace.title),
+        _text(width / 2, 52, _STYLES["small"], _totals(trace)),
     ]
     for n in range(len(boxes)):
         parts += _arrows(boxes, rows, n)
@@ -177,10 +177,14 @@ def _drawn(b: _Box) -> list[str]:
     fill, border = _WRONG if b.line.warnings else _COLOURS.get(b.line.operation, _PLAIN)
     left = b.x - b.width / 2
     found = [
-        f'<rect x="{left:g}" y="{b.y:g}" width="{b.width:g}" height="{b.height:g}" rx="6" fill="{fill}" stroke="{border}" stroke-width="1.2"/>'
+        f'<rect x="{left:g}" y="{b.y:g}" width="{b.width:g}" height="{b.height:g}" rx="6" fill="{fill}" '
+        f'stroke="{border}" stroke-width="1.2"/>'
     ]
     for k, (text, style) in enumerate(b.texts):
-        found.append(
-            f'<text x="{b.x:g}" y="{b.y + 20 + k * _LINE:g}" text-anchor="middle" {_STYLES[style]}>{escape(text)}</text>'
-        )
+        found.append(_text(b.x, b.y + 20 + k * _LINE, _STYLES[style], text))
     return found
+
+
+def _text(x: float, y: float, style: str, text: str) -> str:
+    """One centred line of text."""
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" {style}>{escape(text)}</text>'

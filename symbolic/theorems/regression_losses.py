@@ -43,6 +43,7 @@ def deriv_huber() -> Claim:
     return Claim(
         partial(lm.sum(loss), x),
         clipped,
+        by=[unfold(), differentiate(), contract(), to(clipped, "fold", "this is e again")],
         notes=[
             "e = x − y; e²/2 where |e| ≤ δ, δ(|e| − δ/2) beyond; summed over the N entries.",
             "The gradient is e clipped to [−δ, δ]; the loss is once differentiable everywhere.",
@@ -76,17 +77,25 @@ def vjp_l2_normalize() -> System:
     )
 
 
+@theorem(topic=_TOPIC, title="Gradient of the cosine of two vectors", source="Luo et al., Cosine Normalization (2018)")
+def deriv_cosine_similarity() -> Claim:
+    a, b = array("a", "d"), array("b", "d")
+    length_a, length_b = define("alpha", lm.sqrt(a @ a)), define("beta", lm.sqrt(b @ b))
+    c = define("c", a @ b / (length_a * length_b))
+    value = (b / length_b - c * a / length_a) / length_a
+    return Claim(
+        partial(a @ b / (lm.sqrt(a @ a) * lm.sqrt(b @ b)), a),
+        value,
+        by=[differentiate(), contract(), to(value, "fold", "with the lengths and the cosine named")],
+        notes=["α = ‖a‖, β = ‖b‖, c the cosine: the other direction without its part along a, over the length.", _NO_ZEROS],
+    )
+
+
 @theorem(topic=_TOPIC, title="Gradients of cosine similarity", source="Luo et al., Cosine Normalization (2018)")
 def vjp_cosine_similarity() -> System:
     a, b, g = array("a", "N,d"), array("b", "N,d"), array("G", "N")
     u, v = define("u", a / _norm(a)), define("v", b / _norm(b))
     c = define("c", lm.sum(u * v, axis=-1))
-
-    def by(x: Array, unit: Array, other: Array) -> object:
-        def form(adjoints: Mapping[str, Array]) -> Array:
-            return adjoints["dc"][:, None] * (other - c[:, None] * unit) / _norm(x)
-
-        return form
 
     return System(
         lm.sum(g * c),

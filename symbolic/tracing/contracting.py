@@ -161,7 +161,7 @@ TABLES["linalg.slogdet"] = lambda value: tuple(Traced(p) for p in la.slogdet(pla
 TABLES["linalg.multi_dot"] = lambda values: reduce(dot, values)
 for _name in ("matmul", "outer", "tensordot", "cross"):
     TABLES[f"linalg.{_name}"] = TABLES[_name]
-TABLES["linalg.trace"], TABLES["linalg.diagonal"] = TABLES["trace"], TABLES["diagonal"]
+TABLES["linalg.trace"] = TABLES["trace"]
 
 
 @function("linalg.solve")

@@ -63,14 +63,19 @@ def full_like(value: Any, fill: Any, dtype: Any = None, shape: Any = None) -> Tr
     return made
 
 
-@function("array", "asarray", "ascontiguousarray", "asanyarray", "copy", "atleast_1d", "asfarray", "require")
-def array(value: Any, dtype: Any = None, copy: bool = True, **options: Any) -> Traced:
-    """A new array (a copy, also where NumPy would share memory: a write to it is then refused nowhere but by a
-    loop).
-    """
-    if isinstance(value, Traced) and value.selected is None:
-        return cast(value, dtype)
-    return cast(Traced(lift(value).array, lift(value).kind), dtype)
+@function("array", "copy", "asfarray")
+def array(value: Any, dtype: Any = None, **options: Any) -> Traced:
+    """A new array."""
+    given = lift(value)
+    return cast(given if isinstance(value, Traced) else Traced(given.array, given.kind), dtype)
+
+
+@function("asarray", "ascontiguousarray", "asanyarray", "atleast_1d", "require")
+def asarray(value: Any, dtype: Any = None, *rest: Any, **options: Any) -> Traced:
+    """The array itself where it already is one of the dtype; else a new one."""
+    if isinstance(value, Traced) and value.ndim and kind_named(dtype, value.kind) == value.kind:
+        return value
+    return array(value, dtype)
 
 
 @function("arange")

@@ -33,6 +33,7 @@ def apply(function: Scalar, *values: Any, kind: Kind = "float", name: str = "ope
 def _made(value: Array, kind: Kind, given: list[Traced]) -> Traced:
     masks = [g for g in given if g.selected is not None]
     made = Traced(value, kind)
+    made.contiguous = all(g.contiguous for g in given if g.ndim > 1)  # NumPy keeps the order in memory
     if masks:
         first = masks[0]
         others = [g for g in given if g.selected is None and g.ndim]

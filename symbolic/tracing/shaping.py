@@ -28,7 +28,8 @@ def reshape(value: Any, shape: Any = None, *more: Any, order: str = "C", **named
     given = plain(value)
     asked = named.get("newshape", shape)
     sizes = [lift(n).body for n in ([asked, *more] if more or not isinstance(asked, (tuple, list)) else asked)]
-    return given.view(lambda a: re.reshape(a, sizes), lambda old, new: re.reshape(new, old.shape))
+    back = (lambda old, new: re.reshape(new, old.shape)) if given.contiguous else None
+    return given.view(lambda a: re.reshape(a, sizes), back, contiguous=True)
 
 
 @function("ravel")
@@ -72,16 +73,22 @@ def rollaxis(value: Any, axis: int, start: int = 0) -> Traced:
     return moveaxis(value, axis, start - 1 if start > axis else start)
 
 
+def _keeping(value: Any, get: Callable[[Array], Array]) -> Traced:
+    """A view with more or fewer axes of size 1."""
+    given = plain(value)
+    return given.view(get, lambda old, new: re.reshape(new, old.shape), contiguous=given.contiguous)
+
+
 @function("expand_dims")
 def expand_dims(value: Any, axis: Any) -> Traced:
     """New axes of size 1."""
-    return plain(value).view(lambda a: re.expand_dims(a, axis), lambda old, new: re.reshape(new, old.shape))
+    return _keeping(value, lambda a: re.expand_dims(a, axis))
 
 
 @function("squeeze")
 def squeeze(value: Any, axis: Any = None) -> Traced:
     """Axes of size 1 dropped."""
-    return plain(value).view(lambda a: re.squeeze(a, axis), lambda old, new: re.reshape(new, old.shape))
+    return _keeping(value, lambda a: re.squeeze(a, axis))
 
 
 def _copying(f: Callable[..., Array]) -> Callable[..., Traced]:
@@ -96,11 +103,15 @@ def _copying(f: Callable[..., Array]) -> Callable[..., Traced]:
     return called
 
 
+def _not_writable(old: Array, new: Array) -> Array:
+    raise UnsupportedError("NumPy does not write to a diagonal or a stretched array; write .copy() first")
+
+
 @function("broadcast_to")
 def broadcast_to(value: Any, shape: Any, **options: Any) -> Traced:
-    """Stretched to a shape; NumPy's is not writable, so a copy is the same."""
-    given = plain(value)
-    return Traced(re.fresh(re.broadcast_to(given.array, shape_of(shape))), given.kind)
+    """Stretched to a shape: a view that is not writable."""
+    sizes = shape_of(shape)
+    return plain(value).view(lambda a: re.fresh(re.broadcast_to(a, sizes)), _not_writable)
 
 
 @function("concatenate", "concat")
@@ -248,11 +259,25 @@ def _triangle(value: Any, k: Any, part: Callable[..., Array]) -> Traced:
 for _name, _f in {
     "roll": re.roll,
     "tile": re.tile,
-    "diag": re.diag,
-    "diagonal": re.diagonal,
     "trace": re.trace,
 }.items():
     TABLES[_name] = _copying(_f)
+
+
+@function("diagonal", "linalg.diagonal")
+def diagonal(value: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Traced:
+    """A diagonal of two axes: a view that is not writable."""
+    k = lift(offset).body
+    return plain(value).view(lambda a: re.diagonal(a, k, axis1, axis2), _not_writable)
+
+
+@function("diag")
+def diag(value: Any, k: Any = 0) -> Traced:
+    """The matrix with a vector on its diagonal, or the diagonal of a matrix."""
+    given = plain(value)
+    return diagonal(given, k) if given.ndim == 2 else Traced(re.diag(given.array, lift(k).body), given.kind)
+
+
 TABLES["diagflat"] = lambda v, k=0: TABLES["diag"](ravel(v), k)
 
 

@@ -44,6 +44,7 @@ class Traced:
         "_put",
         "_seen",
         "chosen",
+        "contiguous",
         "finite",
         "increment",
         "key",
@@ -73,6 +74,7 @@ class Traced:
         self.origin: tuple[Traced, Any, int] | None = None  # where a copy was selected from
         self.increment: Traced | None = None  # what was added to that copy since
         self.selected: Array | None = None  # elements picked by a mask: the whole array is the value
+        self.contiguous = True  # in memory as NumPy would have it: a reshape is then a view, else a copy
         self.made_in = CLOCK.active
 
     # ------------------------------------------------------------------ value, views and writes
@@ -80,6 +82,11 @@ class Traced:
     def array(self) -> Array:
         """The value now; a view reads its base again when that was written."""
         if self._parent is not None and self._seen != self.root.version:
+            if self._put is None:
+                raise UnsupportedError(
+                    "an array is used after the one that it was reshaped from was written; whether NumPy made a view or a "
+                    "copy depends on the memory: write .copy() after the reshape"
+                )
             self._array = self._get(self._parent.array)
             self._seen = self.root.version
         return self._array
@@ -94,10 +101,17 @@ class Traced:
         """The element of the value."""
         return self.array.body
 
-    def view(self, get: Callable[[Array], Array], put: Callable[[Array, Array], Array], key: Any = None) -> Traced:
-        """A view of this array."""
+    def view(
+        self,
+        get: Callable[[Array], Array],
+        put: Callable[[Array, Array], Array] | None,
+        key: Any = None,
+        contiguous: bool = False,
+    ) -> Traced:
+        """A view of this array; without `put` it may be a view or a copy, and only what is the same for both is read."""
         made = Traced(get(self.array), self.kind)
         made._parent, made._get, made._put, made._seen, made.key = self, get, put, self.root.version, key
+        made.contiguous = contiguous
         return made
 
     def write(self, new: Traced) -> None:
@@ -115,6 +129,10 @@ class Traced:
     def store(self, new: Array) -> None:
         """Put a value of the same shape in place."""
         if self._parent is not None:
+            if self._put is None:
+                raise UnsupportedError(
+                    "an array is written that may be a view or a copy of another, by its place in memory; write .copy() first"
+                )
             self._parent.store(self._put(self._parent.array, new))
             return
         for check in ON_WRITE:
@@ -446,6 +464,16 @@ def truth(value: Traced) -> bool | None:
     if value.kind != "bool" and body.is_nonzero:
         return True
     return None
+
+
+def _leading(read: tuple[Any, ...]) -> bool:
+    """Whether a key takes one block of memory: numbers, then at most one slice with step 1, then whole axes."""
+    rest = list(read)
+    while rest and isinstance(rest[0], Array):
+        rest.pop(0)
+    if rest and isinstance(rest[0], slice) and rest[0].step in (None, 1):
+        rest.pop(0)
+    return all(k is None or k is Ellipsis or k == slice(None) for k in rest)
 
 
 def read_key(key: Any) -> tuple[Any, ...]:

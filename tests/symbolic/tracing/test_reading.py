@@ -8,6 +8,7 @@ import pytest
 import scipy.special as sp
 
 from lemmata.symbolic.language.arrays import array
+from lemmata.symbolic.language.errors import LemmataError
 from lemmata.symbolic.language.ranges import cases, without_merges
 from lemmata.symbolic.language.sizes import size
 from lemmata.symbolic.tracing import trace, trace_source
@@ -131,3 +132,41 @@ def test_cases_of_a_joined_and_of_an_interleaved_axis():
         found = cases(read.indices, read.body, read.body)
         assert len(found) == count
         assert all(not left.atoms() & set() and "Indicator" not in str(left) and "Mod" not in str(left) for _, left, _ in found)
+
+
+def shared_memory(x):
+    y = np.asarray(x)
+    y[0] = 1.0
+    z = x.copy()
+    z[1] = 2.0
+    row = z.reshape(-1)[1:]
+    row += 1
+    return x + z + np.diag(x @ x.T).sum()
+
+
+def test_what_shares_memory_in_numpy_shares_it_here():
+    agree(shared_memory, {"x": "N,K"})
+
+
+def written_after_a_transpose(x):
+    y = x.T.reshape(-1)
+    y[0] = 1
+    return x
+
+
+def used_after_its_base(x):
+    y = x.T.ravel()
+    x += 1
+    return y
+
+
+def written_diagonal(x):
+    d = np.diagonal(x)
+    d += 1
+    return x
+
+
+@pytest.mark.parametrize("function", [written_after_a_transpose, used_after_its_base, written_diagonal], ids=lambda f: f.__name__)
+def test_what_depends_on_the_place_in_memory_is_refused(function):
+    with pytest.raises(LemmataError, match=r"\.copy\(\)"):
+        trace(function, {"x": array("x", "N,N")})
