@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from .gradients_of_code import GradientQuestion, prove_question
 from .symbolic.derivations.model import Verdict
 from .symbolic.language.errors import FormulaError
+from .symbolic.language.hypotheses import Hypothesis
 from .symbolic.rendering.verdict import verdict_data
 from .symbolic.tracing import trace_expression, trace_source
 
@@ -90,7 +92,23 @@ def _scalar_question(claim: Claim) -> GradientQuestion:
         lambda given, assumed: trace_expression(e["claimed"], given, assumed),
         e["wrt"], {p: () for p in params}, {p: e["domain"][p] for p in params},
         avoid=(lambda given: np.array([float(eval(a, dict(space), dict(given))) for a in avoid])) if avoid else None,
-        where=(lambda given: eval(where, dict(space), dict(given))) if where is not None else None)
+        where=(lambda given: eval(where, dict(space), dict(given))) if where is not None else None,
+        hypotheses=(lambda arrays: conditions_of(trace_expression(e["where"], arrays).body)) if where is not None else None)
+
+
+def conditions_of(body: Any) -> list[Hypothesis]:
+    """A traced condition as hypotheses: the strict and non-strict comparisons that all must hold.
+
+    Only a product of comparisons is read; another condition (an `or`) gives none, and is used for drawing points only.
+    """
+    found = []
+    for factor in sp.Mul.make_args(body):
+        relation = getattr(factor, "condition", None)
+        if isinstance(relation, (sp.Gt, sp.Ge)):
+            found.append(Hypothesis(">" if isinstance(relation, sp.Gt) else ">=", relation.lhs - relation.rhs, sp.S.Zero))
+        elif isinstance(relation, (sp.Lt, sp.Le)):
+            found.append(Hypothesis(">" if isinstance(relation, sp.Lt) else ">=", relation.rhs - relation.lhs, sp.S.Zero))
+    return found
 
 
 def _tensor_question(claim: Claim) -> GradientQuestion:

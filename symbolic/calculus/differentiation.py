@@ -14,8 +14,9 @@ import sympy as sp
 
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
+from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import (ArgMaxIndicator, Binder, DefinedTensor, Delta, Element, IndexMax, IndexProduct, IndexSum,
-                              Indicator, PartialDerivative, Tensor, sizes_in)
+                              Indicator, PartialDerivative, Tensor, replace, sizes_in)
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import Size
 from .contraction import contract
@@ -158,6 +159,8 @@ def _element(node: Element, variable: sp.Expr, used: Rules) -> sp.Expr:
     if isinstance(node.tensor, DefinedTensor):
         used.append("deriv_definition")
         return PartialDerivative(node.tensor.at(*node.indices), variable)
+    if isinstance(node.tensor, MatrixTensor):
+        return _matrix_function(node, node.tensor, variable, used)
     raise UnsupportedError(f"{variable} stands in an index of {node}: an index has no derivative")
 
 
@@ -168,7 +171,24 @@ def _tensor(node: Tensor, variable: sp.Expr, used: Rules) -> sp.Expr:
     if isinstance(node, DefinedTensor):
         used.append("deriv_definition")
         return PartialDerivative(node.body, variable)
+    if isinstance(node, MatrixTensor):
+        return _matrix_function(node, node, variable, used)
     raise UnsupportedError(f"no derivative of {node} by {variable}")
+
+
+def _matrix_function(node: sp.Expr, tensor: MatrixTensor, variable: sp.Expr, used: Rules) -> sp.Expr:
+    """d A⁻¹ = -A⁻¹ dA A⁻¹ and d det A = det A · Σ_pq A⁻¹_qp dA_pq."""
+    batch = node.indices[: len(tensor.parameters) - 2] if isinstance(node, Element) else ()
+    p, q = tensor.parameters[-1].fresh("p"), tensor.parameters[-1].fresh("q")
+    entry = replace(tensor.body, dict(zip(tensor.parameters, (*batch, p, q), strict=True)))
+    inverse = MatrixTensor("inv", tensor.parameters, tensor.body)
+    change = PartialDerivative(entry, variable)
+    if tensor.kind == "det":
+        used.append("deriv_det")
+        return node * IndexSum(IndexSum(Element(inverse, *batch, q, p) * change, p), q)
+    used.append("deriv_inv_matrix")
+    i, j = node.indices[-2:]
+    return -IndexSum(IndexSum(Element(inverse, *batch, i, p) * change * Element(inverse, *batch, q, j), p), q)
 
 
 def _max(node: IndexMax, variable: sp.Expr, used: Rules) -> sp.Expr:

@@ -13,6 +13,7 @@ import sympy as sp
 
 from ..language.errors import UnsupportedError
 from ..language.indices import index
+from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct, IndexSum, PartialDerivative, Tensor, element
 from ..language.operations import OPERATIONS
 from ..language.sizes import Size
@@ -49,6 +50,20 @@ def _d(e: sp.Expr, v: sp.Expr) -> sp.Expr:
     return PartialDerivative(e, v)
 
 
+def _matrix_rule(kind: str) -> Equation:
+    a = Tensor("A", (_K, _K), "invertible")
+    row, column = index("i", _K), index("j", _K)
+    p, q, k, m = (index(letter, _K) for letter in "pqkm")
+    inverse = MatrixTensor("inv", (row, column), element(a, row, column))
+    at = element(a, k, m)
+    change = _d(element(a, p, q), at)
+    if kind == "det":
+        det = MatrixTensor("det", (row, column), element(a, row, column))
+        return _d(det, at), det * IndexSum(IndexSum(element(inverse, q, p) * change, p), q)
+    return (_d(element(inverse, _i, _j), at),
+            -IndexSum(IndexSum(element(inverse, _i, p) * change * element(inverse, q, _j), p), q))
+
+
 _ROWS = (
     Rule("deriv_const", "∂c/∂x = 0", "what does not depend on the variable has derivative 0", lambda: (_d(_el(_y, _i), _el(_z, _k)), sp.S.Zero)),
     Rule("deriv_element", "∂z_i/∂z_k = δ_ik", "an element depends on itself alone", lambda: (_d(_el(_z, _i), _el(_z, _k)), Delta(_i, _k))),
@@ -74,6 +89,10 @@ _ROWS = (
     Rule("deriv_indicator", "∂[c] = 0", "an indicator is constant away from its jump", lambda: (sp.S.Zero, sp.S.Zero), "not at the jump"),
     Rule("deriv_definition", "∂p = ∂(its definition)", "differentiate through the definition",
          lambda: (_d(_el(_z, _i) ** 2, _el(_z, _k)), _d(_el(_z, _i) * _el(_z, _i), _el(_z, _k)))),
+    Rule("deriv_inv_matrix", "∂A⁻¹ = -A⁻¹ ∂A A⁻¹", "derivative of an inverse matrix",
+         lambda: _matrix_rule("inv"), "A invertible", source="Petersen, Pedersen, The Matrix Cookbook (2012), eq. (59)"),
+    Rule("deriv_det", "∂ det A = det A tr(A⁻¹ ∂A)", "Jacobi's formula", lambda: _matrix_rule("det"), "A invertible",
+         source="Petersen, Pedersen, The Matrix Cookbook (2012), eq. (46)"),
     Rule("sum_mul_delta", "Σ_i δ_ik f_i = f_k", "the delta picks one term of the sum",
          lambda: (IndexSum(Delta(_i, _k) * _el(_z, _i), _i), _el(_z, _k))),
     Rule("sum_add", "Σ_i (f_i + g_i) = Σ_i f_i + Σ_i g_i", "a sum of sums",

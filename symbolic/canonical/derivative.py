@@ -15,7 +15,7 @@ from ..language.errors import UnsupportedError
 from ..language.operations import OPERATIONS
 from . import algebra, matrices, powers, sums
 from .context import Context
-from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, negative, of_atom, of_mono, scale, simple, subtract
+from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, simple, skeleton, subtract
 
 
 def derivative(ctx: Context, p: Poly, variable: Poly) -> Poly:
@@ -73,7 +73,7 @@ class _Derivative:
                 return sums.sum_over(ctx, temporaries, self.of_poly(body))
             case "eq" | "ge":
                 if self.of_poly(a.data[0]).terms:
-                    ctx.kinks.update(ctx.atom("eq", q).blind for q in (a.data[0], negative(a.data[0])))
+                    ctx.kinks.add(skeleton(a.data[0]))
                 return ZERO
             case "argmax":
                 if self.of_poly(a.data[1]).terms:

@@ -21,7 +21,7 @@ from ..language.nodes import free_indices, replace
 from . import algebra, sums
 from .context import Context, SumRule, TooLarge, Undefined
 from .reader import Reader
-from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, sort_mono, subtract
+from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, skeleton, sort_mono, subtract
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
 
 def away_from_kinks(ctx: Context, p: Poly) -> Poly:
     """A derivative is stated away from its kinks: what is there only at the jump itself is left out, and that is noted."""
-    kept = {m: c for m, c in p.terms.items() if not any(a.kind == "eq" and a.blind in ctx.kinks for a, _ in m)}
+    kept = {m: c for m, c in p.terms.items() if not any(
+        a.kind == "eq" and skeleton(a.data[0]) in ctx.kinks and not algebra.is_integer_valued(a.data[0]) for a, _ in m)}
     if len(kept) == len(p.terms):
         return p
     ctx.used.setdefault("away from kinks")

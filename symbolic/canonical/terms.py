@@ -180,6 +180,21 @@ def _blind(part: Any) -> bytes:
     return _bytes(part)
 
 
+def skeleton(part: Any) -> bytes:
+    """What an expression is, whatever its indices are: x_i and x_{i-D} have one skeleton. Signs of terms are kept out too."""
+    if isinstance(part, Atom):
+        if part.kind == "ix":
+            return b"ix"
+        if part.kind == "el":
+            return b"el:" + str(part.data[0]).encode()
+        return part.kind.encode() + b"(" + b",".join(skeleton(d) for d in part.data) + b")"
+    if isinstance(part, Poly):
+        return b"+".join(sorted(skeleton(m) + str(abs(c)).encode() for m, c in part.terms.items()))
+    if isinstance(part, tuple):
+        return b"(" + b",".join(sorted(skeleton(p) for p in part)) + b")"
+    return _bytes(part)
+
+
 def _facts(part: Any) -> tuple[frozenset[Atom] | set[Atom], int]:
     if isinstance(part, (Atom, Poly)):
         return part.free, part.height

@@ -15,6 +15,7 @@ import sympy as sp
 from flint import acb, arb, fmpq, fmpz
 
 from ..language.errors import UnsupportedError
+from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import DefinedTensor, Tensor
 
 if TYPE_CHECKING:
@@ -112,12 +113,29 @@ class Field:
                 from .evaluator import evaluate
 
                 value = evaluate(tensor.body, self, dict(zip(tensor.parameters, place, strict=True)))
+            elif isinstance(tensor, MatrixTensor):
+                value = self._matrix_function(tensor, place)
             else:
                 value = self.leaf(tensor, place)
             self.elements[key] = value
-        if key not in self.reads and not isinstance(tensor, DefinedTensor):
+        if key not in self.reads and not isinstance(tensor, (DefinedTensor, MatrixTensor)):
             self.reads[key] = None
         return value
+
+    def _matrix_function(self, tensor: MatrixTensor, place: Place) -> Any:
+        """A determinant, or an element of an inverse, of the matrix at this point."""
+        from .evaluator import evaluate, size_at
+        from .matrices import determinant, inverse_entry
+
+        n = size_at(tensor.parameters[-1].size, self)
+        batch = place[:-2] if tensor.kind == "inv" else place
+
+        def entry(row: int, column: int) -> Any:
+            return evaluate(tensor.body, self, dict(zip(tensor.parameters, (*batch, row, column), strict=True)))
+
+        if tensor.kind == "det":
+            return determinant(entry, n, self)
+        return inverse_entry(entry, n, self, *place[-2:])
 
     def power(self, x: Any, exponent: int) -> Any:
         """x ** exponent for an integer exponent."""

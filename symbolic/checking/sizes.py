@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from ..language.indices import Index
+from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import DefinedTensor, Tensor
 from ..language.sizes import Size, size
 
@@ -37,7 +38,7 @@ def shape_sizes(expressions: Iterable[Any]) -> tuple[list[sp.Expr], list[Any]]:
             bound = index_bound(node)
             if bound is not None:
                 stack.append(bound)
-            if isinstance(node, DefinedTensor):
+            if isinstance(node, (DefinedTensor, MatrixTensor)):
                 stack.append(node.body)
         stack.extend(node.args[::-1])
     return axes, list(symbols)

@@ -49,6 +49,10 @@ class MatrixTensor(Tensor):
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.kind, self.shape, self.parameters, self.body)
 
+    @property
+    def free_symbols(self) -> set[sp.Basic]:
+        return {self} | (self.body.free_symbols - set(self.parameters))
+
     def matrix(self) -> Array:
         """The matrix array that this is a function of, over new indices."""
         own = tuple(i.fresh() for i in self.parameters)

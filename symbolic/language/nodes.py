@@ -500,8 +500,12 @@ def tensors(expressions: Iterable[sp.Basic], through_definitions: bool = True) -
         if isinstance(node, Tensor):
             if node in found:
                 return
-            if through_definitions and isinstance(node, DefinedTensor):
+            if isinstance(node, DefinedTensor):
+                if through_definitions:
+                    visit(node.body)
+            elif hasattr(node, "body"):  # a function of a whole matrix: no array of its own
                 visit(node.body)
+                return
             found.setdefault(node)
         else:
             for child in node.args:

@@ -18,49 +18,80 @@ from .nodes import Indicator
 
 
 @dataclass(frozen=True)
-class Operation:
-    """One elementwise function of one argument.
+class Parameter:
+    """An argument before the last: a value for examples, the derivative by it (None: there is no rule), its domain."""
 
-    `definition` rewrites it in simpler functions (None for the primitive ones); `derivative` is its derivative, None where
-    it is taken through the definition; `kinks` gives the expressions whose zeros are kinks, with `kink_policy` the value
-    given there.
+    example: sp.Expr
+    derivative: Callable[..., sp.Expr] | None = None
+    domain: str = "real"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One elementwise function; most have one argument, the others declare those before the last as `parameters`.
+
+    `definition` rewrites it in simpler functions (None for the primitive ones); `derivative` is its derivative by the last
+    argument, given all of them, None where it is taken through the definition; `kinks` gives the expressions whose zeros are
+    kinks, with `kink_policy` the value given there. `domain` is that of the last argument.
     """
 
     name: str
     function: Any
     latex: str
     numpy: str
-    derivative: Callable[[sp.Expr], sp.Expr] | None
+    derivative: Callable[..., sp.Expr] | None
     source: str
-    definition: Callable[[sp.Expr], sp.Expr] | None = None
+    definition: Callable[..., sp.Expr] | None = None
     domain: str = "real"
     kinks: Callable[[sp.Expr], tuple[sp.Expr, ...]] | None = None
     kink_policy: str = ""
     rule: str = field(default="")
+    parameters: tuple[Parameter, ...] = ()
 
     @property
     def rule_name(self) -> str:
         """The name of its derivative rule."""
         return self.rule or f"deriv_{self.name}"
 
+    @property
+    def arity(self) -> int:
+        """The number of arguments."""
+        return len(self.parameters) + 1
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domain of each argument."""
+        return (*(p.domain for p in self.parameters), self.domain)
+
+    @property
+    def derivatives(self) -> tuple[Callable[..., sp.Expr] | None, ...]:
+        """The derivative by each argument, as a function of all of them; None where there is no rule."""
+        return (*(p.derivative for p in self.parameters), self.derivative)
+
+    def example(self, x: sp.Expr) -> sp.Expr:
+        """The function at x in its last argument, with example values before it."""
+        return self.function(*(p.example for p in self.parameters), x)
+
 
 OPERATIONS: dict[str, Operation] = {}
 BY_FUNCTION: dict[Any, Operation] = {}
 
 
-def _named(name: str) -> Any:
+def named_function(name: str, arity: int = 1) -> Any:
     """A SymPy function class for a name of the field; its derivative and definition come from the table."""
 
     def fdiff(self: Any, argindex: int = 1) -> sp.Expr:
         operation = OPERATIONS[name]
-        if operation.derivative is not None:
-            return operation.derivative(self.args[0])
+        derivative = operation.derivatives[argindex - 1]
+        if derivative is not None:
+            return derivative(*self.args)
         if operation.definition is None:
             raise UnsupportedError(f"{name} has neither a derivative rule nor a definition")
         x = sp.Dummy("x", real=True)
         return operation.definition(x).diff(x).subs(x, self.args[0])
 
-    return type(name, (sp.Function,), {"nargs": 1, "fdiff": fdiff, "_eval_is_real": lambda self: self.args[0].is_real,
+    return type(name, (sp.Function,), {"nargs": arity, "fdiff": fdiff,
+                                       "_eval_is_real": lambda self: True if all(a.is_real for a in self.args) else None,
                                        "__doc__": f"The elementwise function {name}; see its declaration.",
                                        "__module__": __name__})
 
@@ -74,17 +105,17 @@ def declare(operation: Operation) -> Operation:
     return operation
 
 
-sigmoid = _named("sigmoid")
-softplus = _named("softplus")
-log_sigmoid = _named("log_sigmoid")
-relu = _named("relu")
-gelu = _named("gelu")
-gelu_tanh = _named("gelu_tanh")
-silu = _named("silu")
-mish = _named("mish")
-elu = _named("elu")
-digamma = _named("digamma")
-trigamma = _named("trigamma")
+sigmoid = named_function("sigmoid")
+softplus = named_function("softplus")
+log_sigmoid = named_function("log_sigmoid")
+relu = named_function("relu")
+gelu = named_function("gelu")
+gelu_tanh = named_function("gelu_tanh")
+silu = named_function("silu")
+mish = named_function("mish")
+elu = named_function("elu")
+digamma = named_function("digamma")
+trigamma = named_function("trigamma")
 
 _x_positive = "positive"
 _DLMF = "NIST Digital Library of Mathematical Functions"
@@ -116,12 +147,12 @@ for _row in (
               f"{_DLMF}, 4.38", domain="(1,inf)"),
     Operation("arctanh", sp.atanh, r"\operatorname{artanh}", "np.arctanh", lambda x: 1 / (1 - x**2), f"{_DLMF}, 4.38",
               domain="(-1,1)"),
-    Operation("erf", sp.erf, r"\operatorname{erf}", "scipy.special.erf", lambda x: 2 * sp.exp(-(x**2)) / sp.sqrt(sp.pi),
+    Operation("erf", sp.erf, r"\operatorname{erf}", "erf", lambda x: 2 * sp.exp(-(x**2)) / sp.sqrt(sp.pi),
               f"{_DLMF}, 7.2"),
     Operation("gammaln", sp.loggamma, r"\log\Gamma", "scipy.special.gammaln", lambda x: digamma(x), f"{_DLMF}, 5.2",
               domain=_x_positive),
     Operation("digamma", digamma, r"\psi", "scipy.special.digamma", lambda x: trigamma(x), f"{_DLMF}, 5.2", domain=_x_positive),
-    Operation("trigamma", trigamma, r"\psi'", "trigamma", None, f"{_DLMF}, 5.15", domain=_x_positive),
+    Operation("trigamma", trigamma, r"\psi'", "trigamma", lambda x: sp.polygamma(2, x), f"{_DLMF}, 5.15", domain=_x_positive),
     Operation("abs", sp.Abs, r"\operatorname{abs}", "np.abs", lambda x: sp.sign(x), "elementary",
               definition=lambda x: x * _ge(x, 0) - x * (1 - _ge(x, 0)), kinks=lambda x: (x,), kink_policy="sign(0) = 0"),
     Operation("sign", sp.sign, r"\operatorname{sign}", "np.sign", lambda x: sp.S.Zero, "elementary",
@@ -170,7 +201,13 @@ def expand_named(expression: sp.Expr) -> sp.Expr:
         args = [visit(a) for a in node.args]
         row = BY_FUNCTION.get(node.func)
         if row is not None and row.definition is not None:
-            return visit(row.definition(args[0]))
+            return visit(row.definition(*args))
         return node if all(a is b for a, b in zip(args, node.args, strict=True)) else node.func(*args)
 
     return visit(expression)
+
+
+from . import special_operations as _special_operations  # noqa: E402  (its rows are a part of this table)
+
+__all__ = ["BY_FUNCTION", "OPERATIONS", "Operation", "Parameter", "declare", "expand_named", "named_function", "operation_of"]
+del _special_operations

@@ -56,8 +56,8 @@ def trace_svg(trace: Trace) -> str:
     rows = _rows(boxes)
     width, height = _place(boxes, rows, len(trace.title) * 9.2)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
-        f'{_FONT} role="img" aria-labelledby="title">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" {_FONT} role="img" aria-labelledby="title">',
         f'<title id="title">{escape(trace.title)}</title>',
         '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 1 L10 5 L0 9 z" fill="#52525b"/></marker></defs>',

@@ -15,10 +15,11 @@ from ..language.errors import ShapeError, UnsupportedError
 from ..language.nodes import IndexSum, replace
 from ..language.sizes import same_size
 from . import elementwise as el
+from .dispatch import TABLES
 from .reducing import sum_
 from .shaping import ravel, reshape
 from .table import axes_of, function, into, plain, unwrapped
-from .values import TABLES, Traced, lift
+from .values import Traced, lift
 
 
 def _float_or_int(*given: Traced) -> str:

@@ -14,8 +14,9 @@ from ..language.arrays import Array, elementwise
 from ..language.errors import UnsupportedError
 from ..language.indices import index
 from . import elementwise as el
+from .dispatch import TABLES
 from .table import cast, function, kind_named, plain
-from .values import TABLES, Traced, lift, shape_of, size_of
+from .values import Traced, lift, shape_of, size_of
 
 
 @function("zeros", "empty")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..language.errors import UnsupportedError
-from . import contracting, creation, indexing, reducing, shaping
+from . import contracting, creation, indexing, operators, reducing, shaping
+from .dispatch import TABLES
 from .table import cast
-from .values import TABLES, Traced
+from .values import Traced
 
-ROOMS = (contracting, creation, indexing, reducing, shaping)  # each fills `TABLES` when it is imported
+ROOMS = (contracting, creation, indexing, operators, reducing, shaping)  # each fills `TABLES` when it is imported
 
 _SAME = """
-sum mean var std max min prod all any argmax argmin cumsum cumprod ptp clip dot trace diagonal repeat ravel swapaxes squeeze
-take copy
+sum mean var std max min prod all any argmax argmin cumsum cumprod ptp clip dot trace diagonal repeat ravel swapaxes
+squeeze take copy
 """
 
 

@@ -25,9 +25,13 @@ from ..language.errors import LemmataError, UnsupportedError
 from ..language.index_arithmetic import ASSUMED
 from ..language.nodes import free_indices
 from . import namespaces
-from .control import ACTIVE, Missing, Reading, _placeholders
+from .builtin import builtin_functions
+from .contexts import ACTIVE, Missing
+from .control import Reading
+from .dispatch import CLOCK
 from .rewriting import CONTROL, rewritten
-from .values import CLOCK, Traced, lift
+from .turns import placeholders
+from .values import Traced, lift
 
 Argument = Any  # an Array, a size expression, or a Python value that is passed on as it is
 
@@ -121,7 +125,7 @@ def result_array(value: Any) -> Array:
     given._finite()
     result = re.fresh(given.array)
     loose = [i for i in free_indices(result.body) if i not in result.indices]
-    if loose or _placeholders(result.body):
+    if loose or placeholders(result.body):
         raise UnsupportedError("the result holds a value from inside of a symbolic loop; compute it after the loop")
     return result
 
@@ -151,7 +155,7 @@ def _located(error: Exception, files: set[str], function: Callable[..., Any]) ->
 def _space(module: Mapping[str, Any]) -> dict[str, Any]:
     """Globals for copied code: replaced builtins under the module's own names."""
     space: dict[str, Any] = {"__builtins__": builtins, CONTROL: Reading, "__name__": "read"}
-    space.update({name: f for name, f in namespaces.builtin_functions().items() if name not in module})
+    space.update({name: f for name, f in builtin_functions().items() if name not in module})
     space.update({name: namespaces.replaced(value) for name, value in module.items()})
     return space
 
@@ -196,7 +200,7 @@ class _Copies:
                 CONTROL: Reading,
                 "__name__": own.get("__name__", "read"),
             }
-            space.update({name: f for name, f in namespaces.builtin_functions().items() if name not in own})
+            space.update({name: f for name, f in builtin_functions().items() if name not in own})
             self.spaces[key] = space
         return self.spaces[key]
 

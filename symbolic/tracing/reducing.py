@@ -13,8 +13,9 @@ from ..language.indices import index
 from ..language.nodes import ArgMaxIndicator, IndexSum
 from ..language.selection import Chosen
 from . import elementwise as el
+from .dispatch import TABLES
 from .table import axes_of, function, into, plain, refuse
-from .values import TABLES, Traced, lift
+from .values import Traced, lift
 
 
 def _marked(value: Any) -> Traced:

@@ -16,8 +16,9 @@ from ..language.errors import UnsupportedError
 from ..language.index_arithmetic import exact_quotient
 from ..language.nodes import Delta
 from . import elementwise as el
+from .dispatch import TABLES
 from .table import function, plain, unwrapped
-from .values import TABLES, Traced, lift, shape_of, size_of
+from .values import Traced, lift, shape_of, size_of
 
 
 @function("reshape")

@@ -16,7 +16,8 @@ from ..language import operations as op
 from ..language.errors import UnsupportedError
 from . import elementwise as el
 from . import reducing, table
-from .values import TABLES, Traced
+from .dispatch import TABLES
+from .values import Traced
 
 _ROOT2 = sp.sqrt(2)
 

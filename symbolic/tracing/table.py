@@ -9,7 +9,8 @@ from typing import Any
 
 from ..language.errors import UnsupportedError
 from . import elementwise as el
-from .values import TABLES, Traced, lift
+from .dispatch import TABLES
+from .values import Traced, lift
 
 
 def function(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

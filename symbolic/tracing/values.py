@@ -16,25 +16,21 @@ import sympy as sp
 
 from ..language import rearrangement as re
 from ..language import selection
-from ..language import vocabulary as voc
 from ..language.arrays import Array, aligned, elementwise, exact, shape_text
 from ..language.errors import UnsupportedError
 from ..language.indices import Index, index
-from ..language.nodes import Delta, Element, IndexSum, Indicator, Tensor
+from ..language.nodes import Delta, Element, Indicator, Tensor
 from ..language.selection import Chosen, Mask
-from ..language.sizes import same_size
+from .dispatch import CLOCK, Protocols
 
 Kind = str  # "bool", "int" or "float", as in NumPy's dtypes; what decides how masks, indices and divisions are read
 RANK = {"bool": 0, "int": 1, "float": 2}
-TABLES: dict[
-    str, Callable[..., Any]
-] = {}  # NumPy's functions by name; filled by `functions`, called by the methods here
 ON_WRITE: list[
     Callable[[Traced], None]
 ] = []  # asked before every write; `control` refuses what a loop cannot keep apart
 
 
-class Traced:
+class Traced(Protocols):
     """An array, a size or a number inside traced code; see the module's text."""
 
     __slots__ = (
@@ -84,7 +80,8 @@ class Traced:
         if self._parent is not None and self._seen != self.root.version:
             if self._put is None:
                 raise UnsupportedError(
-                    "an array is used after the one that it was reshaped from was written; whether NumPy made a view or a "
+                    "an array is used after the one that it was reshaped from was written; whether NumPy made a "
+                    "view or a "
                     "copy depends on the memory: write .copy() after the reshape"
                 )
             self._array = self._get(self._parent.array)
@@ -108,7 +105,7 @@ class Traced:
         key: Any = None,
         contiguous: bool = False,
     ) -> Traced:
-        """A view of this array; without `put` it may be a view or a copy, and only what is the same for both is read."""
+        """A view of this array; one without `put` may be a copy, and only what is the same for both is read."""
         made = Traced(get(self.array), self.kind)
         made._parent, made._get, made._put, made._seen, made.key = self, get, put, self.root.version, key
         made.contiguous = contiguous
@@ -131,7 +128,8 @@ class Traced:
         if self._parent is not None:
             if self._put is None:
                 raise UnsupportedError(
-                    "an array is written that may be a view or a copy of another, by its place in memory; write .copy() first"
+                    "an array is written that may be a view or a copy of another, by its place in memory; write "
+                    ".copy() first"
                 )
             self._parent.store(self._put(self._parent.array, new))
             return
@@ -324,70 +322,6 @@ class Traced:
 
     __str__ = __repr__
 
-    # ------------------------------------------------------------------ NumPy's protocols
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise UnsupportedError(
-            "a symbolic array is turned into a NumPy array by a function that is not read; call the NumPy function "
-            "as np.<name>"
-        )
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
-        name = {
-            "__call__": ufunc.__name__,
-            "at": f"{ufunc.__name__}.at",
-            "outer": f"{ufunc.__name__}.outer",
-            "reduce": REDUCED.get(ufunc.__name__, "?"),
-            "accumulate": ACCUMULATED.get(ufunc.__name__, "?"),
-        }.get(method, "?")
-        result = call(name, *inputs, **kwargs)
-        if out is not None:
-            (target,) = out
-            lift(target).write(lift(result))
-            return target
-        return result
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        prefix = "linalg." if "linalg" in (function.__module__ or "") else ""
-        return call(prefix + function.__name__, *args, **kwargs)
-
-
-REDUCED = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-    "logaddexp": "logsumexp",
-}
-ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
-
-
-class _Clock:
-    """The loops and branches that the traced code stands in, by number; an array remembers those that it was made
-    in.
-    """
-
-    active: tuple[int, ...] = ()
-
-
-CLOCK = _Clock()
-
-
-def call(name: str, *args: Any, **kwargs: Any) -> Any:
-    """NumPy's function of a name on traced values."""
-    if name not in TABLES:
-        import difflib
-
-        near = difflib.get_close_matches(name, TABLES, n=3)
-        raise UnsupportedError(
-            f"np.{name} is not read"
-            + (f"; read are {', '.join(near)}" if near else "")
-            + "; write it with functions that are (sum, exp, where, einsum, ...), or the claim can be run on numbers"
-        )
-    return TABLES[name](*args, **kwargs)
-
 
 # ---------------------------------------------------------------------- making and describing
 def size_value(n: sp.Expr) -> Any:
@@ -521,22 +455,3 @@ def size_of(value: Any) -> sp.Expr:
 def shape_of(value: Any) -> list[sp.Expr]:
     """A shape given in the user's code: a size or a sequence of sizes."""
     return [size_of(n) for n in value] if isinstance(value, (tuple, list)) else [size_of(value)]
-
-
-__all__ = [
-    "CLOCK",
-    "IndexSum",
-    "Kind",
-    "ON_WRITE",
-    "TABLES",
-    "Traced",
-    "call",
-    "kind_of",
-    "lift",
-    "same_size",
-    "shape_of",
-    "size_of",
-    "size_value",
-    "truth",
-    "voc",
-]

@@ -1,0 +1,150 @@
+"""Attention with arrays in and arrays (or a dictionary of gradients by name) out, around the functions of ``attention``
+and ``multi_head``.
+
+There the parameters are one object and the heads lie side by side in d_model-wide matrices; here each parameter is an
+argument, and heads are an axis of their own: W_Q [d, h, d_k], b_Q [h, d_k], W_O [h, d_v, d_out]. Entry [c, a, b] of
+such a weight is entry [c, a·d_k + b] of the wide matrix. Grouped queries have two axes of heads, q [..., g, r, n, d_k]:
+query head a·r + s uses key/value head a.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arguments import Array, ArrayLike
+from .attention import (
+    AttentionGradient,
+    attention_block,
+    causal_mask,
+    merge_attention_blocks,
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_vjp,
+)
+from .multi_head import (
+    MultiHeadParameters,
+    multi_head_attention,
+    multi_head_attention_vjp,
+    repeat_kv_heads,
+    sum_kv_heads,
+)
+
+NAMES = ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O")
+
+
+def causal_attention(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Array:
+    """Attention where query i sees the keys j <= i.
+
+    Shapes: q [n, d_k], k [m, d_k], v [m, d_v] -> [n, d_v]. Domain and errors: as ``scaled_dot_product_attention``.
+
+    >>> causal_attention([[0.0], [0.0]], [[1.0], [2.0]], [[4.0], [8.0]]).ravel()
+    array([4., 6.])
+    """
+    return scaled_dot_product_attention(q, k, v, mask=causal_mask(len(np.asarray(q)), len(np.asarray(k))))
+
+
+def causal_attention_vjp(q: ArrayLike, k: ArrayLike, v: ArrayLike, cotangent: ArrayLike) -> AttentionGradient:
+    """The cotangents of q, k, v in :func:`causal_attention`.
+
+    >>> causal_attention_vjp([[0.0], [0.0]], [[1.0], [2.0]], [[4.0], [8.0]], [[1.0], [1.0]]).v.ravel()
+    array([1.5, 0.5])
+    """
+    mask = causal_mask(len(np.asarray(q)), len(np.asarray(k)))
+    return scaled_dot_product_attention_vjp(q, k, v, cotangent, mask=mask)
+
+
+def merged_attention(s1: ArrayLike, s2: ArrayLike, v1: ArrayLike, v2: ArrayLike) -> Array:
+    """Attention over two blocks of keys with given scores, each block on its own and then merged.
+
+    Shapes: s1 [n, m1], s2 [n, m2], v1 [m1, d_v], v2 [m2, d_v] -> [n, d_v].
+
+    >>> merged_attention([[0.0]], [[0.0, 0.0]], [[3.0]], [[6.0], [9.0]])
+    array([[6.]])
+    """
+    blocks = [attention_block(s, np.eye(len(np.asarray(v))), v, scale=1.0) for s, v in ((s1, v1), (s2, v2))]
+    return merge_attention_blocks(*blocks).output
+
+
+def cross_attention(x: ArrayLike, context: ArrayLike, *parameters: ArrayLike) -> Array:
+    """Multi-head attention of x to a context; the parameters in the order of ``NAMES``.
+
+    Shapes: x [..., n, d], context [..., m, c], W_Q [d, h, d_k], b_Q [h, d_k], W_K [c, h, d_k], b_K [h, d_k],
+    W_V [c, h, d_v], b_V [h, d_v], W_O [h, d_v, d_out], b_O [d_out] -> [..., n, d_out].
+
+    >>> one, zero = np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> cross_attention([[0.0]], [[1.0], [3.0]], one, zero, one, zero, one, zero, one, [5.0])
+    array([[7.]])
+    """
+    given = [np.asarray(p, dtype=float) for p in parameters]
+    return multi_head_attention(x, context, _wide(given), len(given[1]))
+
+
+def cross_attention_vjp(x: ArrayLike, context: ArrayLike, *rest: ArrayLike) -> dict[str, Array]:
+    """The gradients in :func:`cross_attention`: ``X``, ``C`` and the parameters; ``rest`` ends with the cotangent.
+
+    >>> one, zero = np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> cross_attention_vjp([[0.0]], [[1.0], [3.0]], one, zero, one, zero, one, zero, one, [5.0], [[2.0]])["C"].ravel()
+    array([1., 1.])
+    """
+    given = [np.asarray(p, dtype=float) for p in rest[:-1]]
+    found = multi_head_attention_vjp(x, context, _wide(given), rest[-1], len(given[1]))
+    p = found.parameters
+    wide = (p.w_q, p.b_q, p.w_k, p.b_k, p.w_v, p.b_v, p.w_o, p.b_o)
+    gradients = {name: g.reshape(own.shape) for name, g, own in zip(NAMES, wide, given, strict=True)}
+    return {"X": found.x, "C": found.context, **gradients}
+
+
+def self_attention(x: ArrayLike, *parameters: ArrayLike) -> Array:
+    """:func:`cross_attention` of x to itself."""
+    return cross_attention(x, x, *parameters)
+
+
+def self_attention_vjp(x: ArrayLike, *rest: ArrayLike) -> dict[str, Array]:
+    """The gradients in :func:`self_attention`; that of x is the sum of those of its two roles."""
+    found = cross_attention_vjp(x, x, *rest)
+    return {**found, "X": found["X"] + found.pop("C")}
+
+
+def grouped_query_attention(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Array:
+    """Attention where each of g key/value heads serves r query heads.
+
+    Shapes: q [..., g, r, n, d_k], k [..., g, m, d_k], v [..., g, m, d_v] -> [..., g, r, n, d_v].
+
+    >>> grouped_query_attention([[[[0.0]], [[0.0]]]], [[[1.0], [2.0]]], [[[4.0], [8.0]]]).ravel()
+    array([6., 6.])
+    """
+    query = np.asarray(q, dtype=float)
+    many_k, many_v = _repeated(query, k, v)
+    output = scaled_dot_product_attention(_one_axis(query), many_k, many_v)
+    return output.reshape(*query.shape[:-1], output.shape[-1])
+
+
+def grouped_query_attention_vjp(q: ArrayLike, k: ArrayLike, v: ArrayLike, cotangent: ArrayLike) -> dict[str, Array]:
+    """The gradients ``Q``, ``K``, ``V`` in :func:`grouped_query_attention`: those of a key head summed over its queries.
+
+    >>> one = [[[1.0], [2.0]]]
+    >>> grouped_query_attention_vjp([[[[0.0]], [[0.0]]]], one, one, [[[[1.0]], [[3.0]]]])["V"].ravel()
+    array([2., 2.])
+    """
+    query = np.asarray(q, dtype=float)
+    many_k, many_v = _repeated(query, k, v)
+    g = _one_axis(np.asarray(cotangent, dtype=float))
+    found = scaled_dot_product_attention_vjp(_one_axis(query), many_k, many_v, g)
+    groups = query.shape[-4]
+    return {"Q": found.q.reshape(query.shape), "K": sum_kv_heads(found.k, groups), "V": sum_kv_heads(found.v, groups)}
+
+
+def _one_axis(x: Array) -> Array:
+    """The two axes of heads as one, [..., g, r, n, d] -> [..., g·r, n, d]."""
+    return x.reshape(*x.shape[:-4], x.shape[-4] * x.shape[-3], *x.shape[-2:])
+
+
+def _repeated(query: Array, k: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    heads = query.shape[-4] * query.shape[-3]
+    return repeat_kv_heads(k, heads), repeat_kv_heads(v, heads)
+
+
+def _wide(parameters: list[Array]) -> MultiHeadParameters:
+    """Axes of heads merged: those of the columns in W_Q, W_K, W_V and the biases, those of the rows in W_O."""
+    *projections, w_o, b_o = parameters
+    flat = [p.reshape(p.shape[0], -1) if n % 2 == 0 else p.reshape(-1) for n, p in enumerate(projections)]
+    return MultiHeadParameters(*flat, w_o.reshape(-1, w_o.shape[-1]), b_o)

@@ -1,0 +1,174 @@
+"""Multi-head attention: heads split and merged, projections, cross-attention and grouped queries, with all gradients.
+
+Attention of given queries, keys and values is in `attention`. Heads are an axis of their own: W_Q has the shape
+(d, h, d_k), W_O the shape (h, d_v, d_o). Column a·d_k + b of the wide matrix is entry (a, b) of the two axes; that the
+two layouts say the same is proved here. Axes of activations: batch, head, token, feature.
+"""
+
+from __future__ import annotations
+
+from ..derivations.system import System, SystemCheck
+from ..derivations.tactics import contract, to, unfold
+from ..derivations.theorem import Claim, theorem
+from ..language import vocabulary as lm
+from ..language.arrays import Array, array, define
+from ..language.indices import index
+from ..language.nodes import Delta, IndexSum
+from ..language.rearrangement import reshape, swapaxes
+
+_VASWANI = "Vaswani et al., Attention Is All You Need (2017), section 3.2.2"
+_AINSLIE = "Ainslie et al., GQA: Training Generalized Multi-Query Transformer Models (2023), section 2.2"
+_LAYOUT = "Head a holds the columns a·d_k, ..., a·d_k + d_k − 1 of the wide matrix."
+_AXES = "Heads are an axis of the weights; entry (c, a, b) is entry (c, a·d_k + b) of the wide matrix."
+
+
+def wide(value: Array, axis: int) -> Array:
+    """Axes `axis` and `axis` + 1, of sizes h and d, as one of size h·d: entry a·d + b is the old entry (a, b)."""
+    a, b = value.indices[axis : axis + 2]
+    c = index("c", a.size * b.size)
+    placed = IndexSum(IndexSum(Delta(c, a * b.size + b) * value.body, b), a)
+    return Array([*value.indices[:axis], c, *value.indices[axis + 2 :]], placed, value.divisors)
+
+
+def split_heads(value: Array, heads: object, width: object) -> Array:
+    """(B, n, h·d) to (B, h, n, d)."""
+    return swapaxes(reshape(value, [*value.shape[:2], heads, width]), 1, 2)
+
+
+def merge_heads(value: Array) -> Array:
+    """(B, h, n, d) to (B, n, h·d): transpose first, then merge."""
+    return wide(swapaxes(value, 1, 2), 2)
+
+
+def attend(q: Array, k: Array, v: Array) -> Array:
+    """softmax(Q Kᵀ/√d_k) V over the last two axes, with names for each step."""
+    scores = define("S", q @ swapaxes(k, -1, -2) / lm.sqrt(Array((), q.shape[-1])))
+    return define("O", lm.softmax(scores, name="P") @ v)
+
+
+# ---------------------------------------------------------------------- heads
+@theorem(topic="multi_head_attention", title="Splitting merged heads gives the heads back", source=_VASWANI)
+def split_merge_heads() -> Claim:
+    x = array("X", "B,h,n,d_k")
+    _, h, _, d = x.shape
+    return Claim(split_heads(merge_heads(x), h, d), x, by=[contract()], letters="blia", notes=[_LAYOUT])
+
+
+@theorem(topic="multi_head_attention", title="Projecting and splitting is projecting to each head", source=_VASWANI)
+def split_heads_project() -> Claim:
+    x, w = array("X", "B,n,d"), array("W", "d,h,d_k")
+    _, h, d_k = w.shape
+    return Claim(
+        split_heads(x @ wide(w, 1), h, d_k),
+        lm.einsum("bnc,cha->bhna", x, w),
+        by=[contract()],
+        letters="blia",
+        notes=[_LAYOUT],
+    )
+
+
+@theorem(topic="multi_head_attention", title="Merged heads times W_O are a sum over heads", source=_VASWANI)
+def merge_heads_project() -> Claim:
+    heads, w = array("H", "B,h,n,d_v"), array("W_O", "h,d_v,d")
+    return Claim(
+        merge_heads(heads) @ wide(w, 0),
+        lm.einsum("bhna,hac->bnc", heads, w),
+        by=[contract()],
+        letters="bic",
+        notes=["Concatenation and one matrix, or one matrix a head and a sum: the same.", _LAYOUT],
+    )
+
+
+@theorem(topic="multi_head_attention", title="One head is plain attention", source=_VASWANI)
+def multi_head_one() -> Claim:
+    x = array("X", "B,n,d")
+    w_q, w_k, w_v = (array(name, f"d,1,{size}") for name, size in (("W_Q", "d_k"), ("W_K", "d_k"), ("W_V", "d_v")))
+    w_o = array("W_O", "1,d_v,d_o")
+    q, k, v = (lm.einsum("bnc,cha->bhna", x, w) for w in (w_q, w_k, w_v))
+    heads = lm.softmax(q @ swapaxes(k, 2, 3) / lm.sqrt(Array((), q.shape[-1])), name="R") @ v
+    q, k, v = (x @ w[:, 0, :] for w in (w_q, w_k, w_v))
+    plain = lm.softmax(q @ swapaxes(k, 1, 2) / lm.sqrt(Array((), q.shape[-1])), name="P") @ v
+    return Claim(
+        lm.einsum("bhna,hac->bnc", heads, w_o),
+        plain @ w_o[0],
+        by=[unfold(), contract()],
+        letters="bic",
+        notes=["Without biases; the axis of heads has size 1."],
+    )
+
+
+@theorem(topic="multi_head_attention", title="Grouped queries: head g·r + s uses key head g", source=_AINSLIE)
+def repeat_key_heads() -> Claim:
+    q, k = array("Q", "B,g,r,n,d_k"), array("K", "B,g,m,d_k")
+    repeated = k[:, :, None, :, :] * lm.ones(q.shape[2])[None, None, :, None, None]
+    return Claim(
+        lm.einsum("bgrna,bgrma->bgrnm", q, repeated),
+        lm.einsum("bgrna,bgma->bgrnm", q, k),
+        by=[contract()],
+        notes=["There are g key heads for g·r query heads; query head a uses key head a // r, each repeated r times."],
+    )
+
+
+# ---------------------------------------------------------------------- gradients with all projections
+def _weights(context: str) -> list[Array]:
+    """W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O; keys and values are made from features of the size given."""
+    shapes = {"W_Q": "d,h,d_k", "b_Q": "h,d_k", "W_K": f"{context},h,d_k", "b_K": "h,d_k"}
+    shapes |= {"W_V": f"{context},h,d_v", "b_V": "h,d_v", "W_O": "h,d_v,d_o", "b_O": "d_o"}
+    return [array(name, shape) for name, shape in shapes.items()]
+
+
+def _project(name: str, x: Array, w: Array, b: Array) -> Array:
+    """(B, n, c) to (B, h, n, d): x W + b for each head."""
+    return define(name, lm.einsum("bnc,cha->bhna", x, w) + b[None, :, None, :])
+
+
+def _multi_head(x: Array, context: Array, weights: list[Array]) -> Array:
+    w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o = weights
+    heads = attend(_project("Q", x, w_q, b_q), _project("K", context, w_k, b_k), _project("V", context, w_v, b_v))
+    return define("Y", lm.einsum("bhna,hac->bnc", heads, w_o) + b_o)
+
+
+def _system(output: Array, wrt: list[Array], name: str, notes: list[str]) -> System:
+    g = array("G", output.shape)
+    names = tuple(w.body.tensor.name for w in wrt)
+    check = SystemCheck(
+        f"flat_attention.{name}", names, f"flat_attention.{name}_vjp", (*names, "G"), cotangent="G"
+    )
+    return System(lm.sum(g * output), wrt, notes=["The cotangent of the output Y is G.", *notes], numpy=check)
+
+
+@theorem(topic="multi_head_attention", title="Gradient of multi-head self-attention", source=_VASWANI)
+def vjp_multi_head_attention() -> System:
+    x, weights = array("X", "B,n,d"), _weights("d")
+    notes = ["X is used three times, so dX has three terms.", _AXES]
+    return _system(_multi_head(x, x, weights), [x, *weights], "self_attention", notes)
+
+
+@theorem(topic="multi_head_attention", title="Gradient of multi-head cross-attention", source=_VASWANI)
+def vjp_cross_attention() -> System:
+    x, context, weights = array("X", "B,n,d"), array("C", "B,m,c"), _weights("c")
+    notes = ["n queries come from X, m keys and values from the context C, which need not have the width of X.", _AXES]
+    return _system(_multi_head(x, context, weights), [x, context, *weights], "cross_attention", notes)
+
+
+@theorem(topic="multi_head_attention", title="Gradient of grouped-query attention", source=_AINSLIE)
+def vjp_grouped_query_attention() -> System:
+    q, k, v = array("Q", "B,g,r,n,d_k"), array("K", "B,g,m,d_k"), array("V", "B,g,m,d_v")
+    scores = define("S", lm.einsum("bgrna,bgma->bgrnm", q, k) / lm.sqrt(Array((), q.shape[-1])))
+    output = define("O", lm.einsum("bgrnm,bgma->bgrna", lm.softmax(scores, name="P"), v))
+    g = array("G", output.shape)
+    return System(
+        lm.sum(g * output),
+        [q, k, v],
+        notes=[
+            "There are g key heads for g·r query heads; query head a uses key head a // r.",
+            "The gradients of a key head and a value head are summed over the r query heads that use it.",
+        ],
+        numpy=SystemCheck(
+            "flat_attention.grouped_query_attention",
+            ("Q", "K", "V"),
+            "flat_attention.grouped_query_attention_vjp",
+            ("Q", "K", "V", "G"),
+            cotangent="G",
+        ),
+    )
