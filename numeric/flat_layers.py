@@ -1,7 +1,7 @@
 """Layers with plain arrays in and out, where the call of the hand-written function is not flat already.
 
-Only the call differs: values and gradients are those of ``layers``, ``normalization`` and ``transformer``. Gradients come
-as a dictionary by the array's name in the theorem. Channels of GroupNorm come as groups × members of a group.
+Only the call differs: values and gradients are those of ``layers``, ``normalization`` and ``transformer``. Gradients
+come as a dictionary by the array's name in the theorem. Channels of GroupNorm come as groups × members of a group.
 """
 
 from __future__ import annotations
@@ -97,11 +97,17 @@ def group_norm_gradients(x: ArrayLike, gamma: ArrayLike, cotangent: ArrayLike, *
     same_shape("group_norm_gradients", "x", array, "cotangent", g)
     found = group_norm_vjp(array, np.ravel(gamma), g, groups, eps=eps)
     members = np.shape(gamma)
-    return {"x": found.x.reshape(np.shape(x)), "gamma": found.gamma.reshape(members), "beta": found.beta.reshape(members)}
+    return {
+        "x": found.x.reshape(np.shape(x)),
+        "gamma": found.gamma.reshape(members),
+        "beta": found.beta.reshape(members),
+    }
 
 
 def feed_forward(x: ArrayLike, w_1: ArrayLike, b_1: ArrayLike, w_2: ArrayLike, b_2: ArrayLike) -> Array:
-    """:func:`transformer.feed_forward` with the exact GELU. Shapes: x [..., d], w_1 [d, f], b_1 [f], w_2 [f, d], b_2 [d].
+    """:func:`transformer.feed_forward` with the exact GELU.
+
+    Shapes: x [..., d], w_1 [d, f], b_1 [f], w_2 [f, d], b_2 [d] -> the shape of x.
 
     >>> feed_forward([[0.0, 0.0]], np.eye(2), np.zeros(2), np.eye(2), [1.0, 2.0])
     array([[1., 2.]])

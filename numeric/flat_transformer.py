@@ -1,7 +1,7 @@
 """The Transformer block and language model with one array an argument, and gradients by the arrays' names.
 
-Only the call differs from ``transformer``: heads are an axis of the weights (W_Q [d, h, d_k] is the usual [d, h·d_k] with
-its columns split, W_O [h, d_v, d] the usual [h·d_v, d]), and the language model has learned positions.
+Only the call differs from ``transformer``: heads are an axis of the weights (W_Q [d, h, d_k] is the usual [d, h·d_k]
+with its columns split, W_O [h, d_v, d] the usual [h·d_v, d]), and the language model has learned positions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from .transformer import (
 Gradients = dict[str, Array]
 
 # The parameters of one block, in the order of the arguments.
-NAMES = tuple("W_Q b_Q W_K b_K W_V b_V W_O b_O W_1 b_1 W_2 b_2 gamma_1 beta_1 gamma_2 beta_2".split())
+ATTENTION = ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O")
+NAMES = (*ATTENTION, "W_1", "b_1", "W_2", "b_2", "gamma_1", "beta_1", "gamma_2", "beta_2")
 
 
 def block(x: ArrayLike, *parameters: ArrayLike, order: str = "pre", causal: bool = False) -> Array:
@@ -133,7 +134,7 @@ def _model_arguments(
     arrays = [np.asarray(a, dtype=float) for a in rest]
     count, left = divmod(len(arrays) - 3, len(NAMES))
     if count < 0 or left:
-        raise ValueError(f"{function}: need {len(NAMES)} arrays a block, then gamma, beta, eps; got {len(arrays)} arrays")
+        raise ValueError(f"{function}: need {len(NAMES)} arrays a block, then gamma, beta, eps; got {len(arrays)}")
     each = [arrays[n * len(NAMES) : (n + 1) * len(NAMES)] for n in range(count)]
     read = [_parameters(dict(zip(NAMES, a, strict=True))) for a in each]
     heads = read[0][1] if read else 1
@@ -145,7 +146,8 @@ def _parameters(p: Mapping[str, Array]) -> tuple[BlockParameters, int]:
     if p["W_Q"].ndim != 3 or p["W_O"].ndim != 3:
         raise ValueError(f"W_Q {p['W_Q'].shape} and W_O {p['W_O'].shape} need a head axis: [d, h, d_k] and [h, d_v, d]")
     width, heads = p["W_Q"].shape[:2]
-    merged = {n: p[n].reshape(width, -1) for n in ("W_Q", "W_K", "W_V")} | {n: p[n].ravel() for n in ("b_Q", "b_K", "b_V")}
+    merged = {n: p[n].reshape(width, -1) for n in ("W_Q", "W_K", "W_V")}
+    merged |= {n: p[n].ravel() for n in ("b_Q", "b_K", "b_V")}
     attention = MultiHeadParameters(
         **{n.lower(): value for n, value in merged.items()}, w_o=p["W_O"].reshape(-1, p["W_O"].shape[-1]), b_o=p["b_O"]
     )

@@ -12,7 +12,7 @@ from math import gcd
 
 from flint import fmpq
 
-from . import matrices, powers, signs, sums
+from . import digits, matrices, powers, signs, special, sums
 from .context import Context, Undefined
 from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, Substitution, add, free_of, merge, negative,
                     number, of_atom, of_mono, scale, simple, sort_mono, subtract)
@@ -387,7 +387,7 @@ def _sign_factors(ctx: Context, p: Poly) -> Poly | None:
 def is_integer_valued(p: Poly) -> bool:
     """Whether a polynomial takes integer values only: integer coefficients, indices, sizes and integer tensors."""
     return all(c.q == 1 for c in p.terms.values()) and all(
-        (a.kind in ("ix", "size") or (a.kind == "el" and a.data[1].integer)) and not isinstance(e, Fraction) and e > 0
+        (a.kind in ("ix", "size", "fdiv") or (a.kind == "el" and a.data[1].integer)) and not isinstance(e, Fraction) and e > 0
         for m in p.terms for a, e in m)
 
 
@@ -473,6 +473,8 @@ def _substitute_atom(ctx: Context, a: Atom, mapping: dict[Atom, Poly]) -> Poly:
         case "prod":
             t, body = sums.opened(ctx, a)
             return sums.product_over(ctx, t, substitute(ctx, body, mapping))
+        case "fdiv":
+            return digits.quotient(ctx, substitute(ctx, data[0], mapping), data[1])
         case "inv" | "det":
             return matrices.rebuilt(ctx, a, mapping)
     raise AssertionError(f"no substitution for atoms of kind {a.kind}")
@@ -494,14 +496,17 @@ def element(ctx: Context, name: str, domain: object, indices: tuple[Poly, ...], 
     return of_factors(ctx, ((ctx.atom("el", name, domain, indices, *marker), 1),))
 
 
-ODD_FUNCTIONS = frozenset({"erf", "arctan", "arcsin", "arcsinh", "arctanh"})
+ODD_FUNCTIONS = frozenset({"erf", "arctan", "arcsin", "arcsinh", "arctanh", "erfi", "erfinv", "fresnels", "fresnelc"})
 
 
 def function(ctx: Context, name: str, *arguments: Poly) -> Poly:
-    """A function left alone, after the split on indicators inside and the sign of an odd or even function's argument."""
+    """A function left alone, after the split on indicators inside, its normal form and the sign of an odd function's argument."""
     split = powers.split_indicators(ctx, arguments, lambda *a: function(ctx, name, *a))
     if split is not None:
         return split
+    known = special.normal(ctx, name, arguments)
+    if known is not None:
+        return known
     if len(arguments) == 1:
         (p,) = arguments
         if name in ODD_FUNCTIONS:

@@ -13,7 +13,7 @@ from flint import fmpq
 
 from ..language.errors import UnsupportedError
 from ..language.operations import OPERATIONS
-from . import algebra, matrices, powers, sums
+from . import algebra, matrices, powers, special, sums
 from .context import Context
 from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, simple, skeleton, subtract
 
@@ -54,7 +54,7 @@ class _Derivative:
     def _of_atom(self, a: Atom) -> Poly:
         ctx = self.ctx
         match a.kind:
-            case "size" | "num" | "pi" | "I" | "ix":
+            case "size" | "num" | "pi" | "I" | "ix" | "fdiv":
                 return ZERO
             case "el":
                 own = self.variable.data
@@ -107,14 +107,23 @@ class _Derivative:
         if not any(p.terms for p in inner):
             return ZERO
         row = OPERATIONS.get(name)
-        if row is None or row.derivative is None or len(arguments) != 1:
+        if row is None or row.arity != len(arguments):
             raise UnsupportedError(f"the function {name} has no derivative rule; declare one in the table of operations")
         from .reader import Reader
 
-        x = sp.Dummy("x", real=True)
+        special.note_singular_places(self.ctx, name, arguments)
+        places = [sp.Dummy("x", real=True) for _ in arguments]
         reader = Reader(self.ctx)
-        reader.memo[x] = arguments[0]
-        return algebra.multiply(self.ctx, reader.read(row.derivative(x)), inner[0])
+        reader.memo.update(zip(places, arguments, strict=True))
+        parts = []
+        for n, (rule, slope) in enumerate(zip(row.derivatives, inner, strict=True)):
+            if not slope.terms:
+                continue
+            if rule is None:
+                which = f" by its argument {n + 1} (an order or parameter)" if row.arity > 1 else ""
+                raise UnsupportedError(f"the function {name} has no derivative rule{which}; declare one in the table of operations")
+            parts.append(algebra.multiply(self.ctx, reader.read(rule(*places)), slope))
+        return add(*parts)
 
 
 __all__ = ["Fraction", "POLY_ONE", "derivative", "of_mono", "simple"]

@@ -14,7 +14,7 @@ from math import lcm
 
 from flint import fmpq, fmpz
 
-from . import algebra, factoring, signs
+from . import algebra, factoring, signs, special
 from .context import Context, Undefined
 from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, merge, negative, number, of_atom, scale,
                     simple, sort_mono, subtract)
@@ -262,6 +262,8 @@ def exponential(ctx: Context, p: Poly) -> Poly:
             result = algebra.multiply(ctx, result, power_of(ctx, m[0][0].data[0], e))
         elif len(m) == 2 and {a.kind for a, k in m if k == 1} == {"I", "pi"}:
             result = algebra.multiply(ctx, result, _root_of_unity(ctx, Fraction(e)))
+        elif len(m) == 1 and m[0][1] == 1 and (known := special.exponential_of(ctx, m[0][0], e)) is not None:
+            result = algebra.multiply(ctx, result, known)
         else:
             plain.append((ctx.atom("exp", m), e))
     return algebra.multiply(ctx, result, algebra.of_factors(ctx, sort_mono(plain)))
@@ -338,7 +340,8 @@ def _logarithm(ctx: Context, p: Poly) -> Poly:
         elif a.kind == "base" and known == "+":
             parts.append(scale(logarithm(ctx, a.data[0]), fmpq(e.numerator, e.denominator)))
         elif known == "+":
-            parts.append(scale(of_atom(ctx.atom("log", of_atom(a))), fmpq(e.numerator, e.denominator)))
+            log = special.logarithm_of(ctx, a) or of_atom(ctx.atom("log", of_atom(a)))
+            parts.append(scale(log, fmpq(e.numerator, e.denominator)))
         elif known != "c" and e.denominator == 1 and e % 2 == 0:
             parts.append(scale(logarithm(ctx, absolute(ctx, of_atom(a))), fmpq(e.numerator)))
         else:

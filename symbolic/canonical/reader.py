@@ -20,7 +20,7 @@ from ..language.indices import Index
 from ..language.linear_algebra import MatrixTensor
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import size
-from . import algebra, derivative, matrices, powers, sums
+from . import algebra, derivative, digits, matrices, powers, sums
 from .context import Context, SumRule
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
 
@@ -295,7 +295,7 @@ class Reader:
     def read_function(self, node: Any, env: Environment) -> Poly:
         row = BY_FUNCTION.get(node.func)
         if row is not None and row.definition is not None:
-            return self._read(row.definition(node.args[0]), env)
+            return self._read(row.definition(*node.args), env)
         name = row.name if row is not None else None
         arguments = [self._read(a, env) for a in node.args]
         special = FUNCTIONS.get(name or type(node).__name__)
@@ -303,7 +303,19 @@ class Reader:
             return special(self, *arguments)
         if row is None:
             raise UnsupportedError(f"the function {type(node).__name__} is not declared; declare it as an operation")
+        if len(arguments) > row.arity:
+            raise UnsupportedError(f"{type(node).__name__} with {len(arguments)} arguments is not declared; {row.name} has {row.arity}")
         return algebra.function(self.ctx, row.name, *arguments)
+
+    def read_floor(self, node: Any, env: Environment) -> Poly:
+        whole = digits.floor_of(self.ctx, self._read(node.args[0], env))
+        return self.read_function(node, env) if whole is None else whole
+
+    def read_mod(self, node: Any, env: Environment) -> Poly:
+        top, divisor = (self._read(a, env) for a in node.args)
+        if len(divisor.terms) != 1 or not algebra.is_integer_valued(top) or not algebra.is_integer_valued(divisor):
+            return self.read_function(node, env)
+        return digits.remainder(self.ctx, top, divisor)
 
     def read_exp(self, node: Any, env: Environment) -> Poly:
         return powers.exponential(self.ctx, self._read(node.args[0], env))
@@ -372,6 +384,8 @@ HANDLERS: dict[type, str] = {
     sp.core.numbers.ImaginaryUnit: "read_imaginary",
     sp.exp: "read_exp",
     sp.log: "read_log",
+    sp.floor: "read_floor",
+    sp.Mod: "read_mod",
     sp.Function: "read_function",
     Index: "read_index",
     nodes.Tensor: "read_tensor",

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from . import matrices
+from . import digits, matrices
 from .context import Context
 from .terms import ONE, ONE_Q, Atom, Exponent, Mono, Poly, add, merge, negative, of_atom, scale, subtract
 
@@ -52,6 +52,8 @@ def atom_sign(ctx: Context, a: Atom) -> str:
             return _function_sign(ctx, a)
         case "det":
             return matrices.sign(ctx, a)
+        case "fdiv":
+            return "0+" if is_nonnegative(ctx, a.data[0]) else "?"
     return "?"
 
 
@@ -73,7 +75,9 @@ def _function_sign(ctx: Context, a: Atom) -> str:
         return sign if sign in ("+", "-", "0+", "!") else "?"
     if name in ("gamma", "erfc", "erfcx") and (name != "gamma" or is_positive(ctx, a.data[1])):
         return "+"
-    return "?"
+    from . import special
+
+    return special.sign(ctx, a)
 
 
 def _power_sign(sign: str, e: Exponent) -> str:
@@ -266,7 +270,8 @@ def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
     if depth > 6:
         return False
     atoms = sorted({a for m in p.terms for a, _ in m if a.kind != "size"}, key=lambda a: a.digest)
-    if any(a.kind != "ix" and not (a.kind == "el" and a.data[0] in ctx.label_sizes) for a in atoms):
+    bounds = {a: _range_of(ctx, a) for a in atoms}
+    if any(b is None for b in bounds.values()):
         return False
     linear = [a for a in atoms if all(b is a or not (b.free & a.free) or b.kind == "size" for m in p.terms for b, _ in m)]
     if not linear:
@@ -285,8 +290,7 @@ def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
             slope = add(slope, Poly({tuple(f for f in m if f[0] is not i): c}))
         else:
             return False
-    size = i.data[1] if i.kind == "ix" else ctx.label_sizes[i.data[0]]
-    least = 0 if i.kind == "ix" or i.data[1].low >= 0 else -1
+    least, size = bounds[i]  # type: ignore[misc]
     low = add(constant, scale(slope, fmpq(least)))
     top = add(constant, algebra.multiply(ctx, slope, subtract(size, Poly({ONE: ONE_Q}))))
     s = poly_sign(ctx, slope)
@@ -295,6 +299,18 @@ def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
     if s in ("-", "0-"):
         return _nonnegative_at_ends(ctx, top, depth + 1)
     return _nonnegative_at_ends(ctx, low, depth + 1) and _nonnegative_at_ends(ctx, top, depth + 1)
+
+
+def _range_of(ctx: Context, a: Atom) -> tuple[int, Poly] | None:
+    """The least value of an index-like atom, and one more than its largest."""
+    if a.kind == "ix":
+        return 0, a.data[1]
+    if a.kind == "el" and a.data[0] in ctx.label_sizes:
+        return (0 if a.data[1].low >= 0 else -1), ctx.label_sizes[a.data[0]]
+    if a.kind == "fdiv":
+        size = digits.upper(ctx, a)
+        return None if size is None else (0, size)
+    return None
 
 
 def _shift_sizes(ctx: Context, p: Poly) -> Poly:

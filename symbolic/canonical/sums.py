@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 
-from . import algebra, matrices, powers, ranges, signs
+from . import algebra, digits, matrices, powers, ranges, signs
 from .context import Context, SumRule
 from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
                     simple, sort_mono, subtract)
@@ -73,6 +73,9 @@ def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
             solved = algebra.solve_index(a.data[0], a.free & chosen, chosen)
             if solved is not None and algebra.is_integer_valued(solved[1]):
                 return _contract(ctx, temporaries, inside, a, *solved)
+    digitwise = digits.contract_digits(ctx, temporaries, inside)
+    if digitwise is not None:
+        return digitwise
     # sums inside become part of the flat sum
     for a, e in inside:
         if a.kind == "sum" and e >= 1:
@@ -88,6 +91,8 @@ def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
                 body = algebra.multiply(ctx, body, inner)
             return sum_over(ctx, (*temporaries, *more), body)
     changed = _cancel_inside(ctx, temporaries, inside)
+    if changed is None:
+        changed = digits.split_sum(ctx, temporaries, inside)
     if changed is None:
         changed = ranges.simplified(ctx, temporaries, inside)
     if changed is not None:

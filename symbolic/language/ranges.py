@@ -84,7 +84,7 @@ def _opaque(node: Any) -> Any:
 
 
 def _again(expression: sp.Expr, own: Index, value: sp.Expr) -> sp.Expr:
-    return _simplified(replace(expression, {own: value}))
+    return simplified(replace(expression, {own: value}))
 
 
 def _visit(node: Any) -> Any:
@@ -93,7 +93,7 @@ def _visit(node: Any) -> Any:
     if isinstance(node, PartialDerivative):
         at = node.variable
         whole = node.expression if not isinstance(at, Element) else _shifted(node.expression, at.tensor)
-        return PartialDerivative(_visit(whole), _simplified(at))
+        return PartialDerivative(_visit(whole), simplified(at))
     if isinstance(node, Binder):
         own, body = node.opened()
         body = _visit(body)
@@ -117,12 +117,12 @@ def _visit(node: Any) -> Any:
             if isinstance(node, IndexProduct)
             else type(node)(body, own)
         )
-    return _simplified(node, _visit)
+    return simplified(node, _visit)
 
 
-def _simplified(node: Any, inner: Any = None) -> Any:
+def simplified(node: Any, inner: Any = None) -> Any:
     """Every floor and mod built anew, so that what has become known drops out."""
-    inner = inner or _simplified
+    inner = inner or simplified
     if not node.args or not node.has(sp.floor, sp.Mod, Delta, Indicator):
         return node
     if isinstance(node, Binder):
@@ -237,6 +237,6 @@ def _shifted(node: Any, tensor: Any) -> Any:
                 if not any(isinstance(s, Index) for s in offset.free_symbols):
                     fresh = own.fresh()
                     return type(node)(
-                        _simplified(replace(body, {own: sp.Mod(fresh - offset, own.size)})), fresh, *extra
+                        simplified(replace(body, {own: sp.Mod(fresh - offset, own.size)})), fresh, *extra
                     )
     return type(node)(body, own, *extra)

@@ -18,6 +18,7 @@ from .errors import ShapeError, UnsupportedError
 from .index_arithmetic import certainly_nonnegative, exact_quotient, quotient, recombined, remainder
 from .indices import Index, index
 from .nodes import Delta, IndexProduct, IndexSum, Indicator, replace
+from .ranges import simplified
 from .sizes import same_size
 
 
@@ -62,7 +63,7 @@ def reshape(value: ArrayLike, shape: Sequence[Any]) -> Array:
         old_group = [i for _, i in olds[a : a + group[0]]]
         mapping.update(_split(old_group, news[b : b + group[1]]))
         a, b = a + group[0], b + group[1]
-    return Array(letters, replace(value.body, mapping))
+    return Array(letters, simplified(replace(value.body, mapping)))  # a merge undoes a split
 
 
 def _size(n: Any) -> sp.Expr:

@@ -83,8 +83,7 @@ for _row in (
     Operation("floor", sp.floor, r"\operatorname{floor}", "np.floor", lambda x: sp.S.Zero, "elementary",
               kinks=lambda x: (x - sp.floor(x),), kink_policy="derivative 0 away from the jumps at whole numbers"),
     Operation("ceil", sp.ceiling, r"\operatorname{ceil}", "np.ceil", lambda x: sp.S.Zero, "elementary",
-              definition=lambda x: -sp.floor(-x), kinks=lambda x: (x - sp.floor(x),),
-              kink_policy="derivative 0 away from the jumps at whole numbers"),
+              kinks=lambda x: (x - sp.floor(x),), kink_policy="derivative 0 away from the jumps at whole numbers"),
 ):
     declare(_row)
 

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: softmax(Q Kᵀ/√d_k) V, its scale, the order of tokens, gradients, masks, merging of blocks.
+"""Scaled dot-product attention, softmax(Q Kᵀ/√d_k) V: scale, order of tokens, gradients, masks, keys in two blocks.
 
 Queries, keys and values are given here; projections and heads are in `multi_head_attention`. There are n queries and
 m keys, never the same number by luck. A VJP is the gradient of Σ G ⊙ O, so that G is the cotangent of the output O.
@@ -50,7 +50,7 @@ def attention_scale_queries() -> Claim:
     return Claim(
         lm.softmax(scaled @ k.T, name="R") @ v,
         _attention(q, k, v),
-        by=[unfold(), contract()],
+        by=[unfold(), *_FOLD_SCALE],
         letters="ik",
         notes=["Dividing by √d_k, the width of a head, not by √d_model; multiplying by d_k^(−1/2) is the same again."],
         numpy=_FORWARD,

@@ -1,4 +1,4 @@
-"""GELU (exact and tanh form), SiLU, Mish, ELU, ReLU: derivatives from the definitions; and the gated units GLU and SwiGLU.
+"""Derivatives of GELU (exact and tanh form), SiLU, Mish, ELU and ReLU, and of the gated units GLU and SwiGLU.
 
 The derivative rules that the calculus applies to these functions by name are proved here, so the derivations start from
 the definitions and never use the rule that they prove. Sigmoid and softplus are in `activations`.
@@ -40,7 +40,11 @@ def deriv_gelu() -> Claim:
     return Claim(
         partial(lm.gelu(x), x),
         cdf + x * density,
-        by=[expand("gelu"), differentiate(), to(cdf + x * density, "fold", "distribution function and density of N(0, 1)")],
+        by=[
+            expand("gelu"),
+            differentiate(),
+            to(cdf + x * density, "fold", "distribution function and density of N(0, 1)"),
+        ],
         notes=["The exact form x Φ(x), not the tanh form."],
         numpy=_derivative_check("gelu"),
     )
@@ -96,7 +100,9 @@ def deriv_mish() -> Claim:
     )
 
 
-@theorem(topic=_TOPIC, title="Derivative of ReLU", source="Glorot, Bordes, Bengio, Deep Sparse Rectifier Networks (2011)")
+@theorem(
+    topic=_TOPIC, title="Derivative of ReLU", source="Glorot, Bordes, Bengio, Deep Sparse Rectifier Networks (2011)"
+)
 def deriv_relu() -> Claim:
     x = array("x", "")
     return Claim(
@@ -108,7 +114,9 @@ def deriv_relu() -> Claim:
     )
 
 
-@theorem(topic=_TOPIC, title="Derivative of ELU", source="Clevert, Unterthiner, Hochreiter, Exponential Linear Units (2015)")
+@theorem(
+    topic=_TOPIC, title="Derivative of ELU", source="Clevert, Unterthiner, Hochreiter, Exponential Linear Units (2015)"
+)
 def deriv_elu() -> Claim:
     x = array("x", "")
     return Claim(

@@ -53,7 +53,9 @@ def vjp_gather() -> System:
         lm.sum(g * y),
         [x],
         notes=["y_n is x at row n and column t_n; no two picks fall on one entry, so nothing accumulates."],
-        numpy=SystemCheck("flat_layers.gather", ("x", "t"), "flat_layers.gather_gradient", ("x", "t", "G"), cotangent="G"),
+        numpy=SystemCheck(
+            "flat_layers.gather", ("x", "t"), "flat_layers.gather_gradient", ("x", "t", "G"), cotangent="G"
+        ),
     )
 
 
@@ -69,19 +71,23 @@ def vjp_residual() -> System:
     return System(
         lm.sum(g * y),
         [x, w],
-        notes=["The branch is tanh(x W). The cotangent passes unchanged beside it: dx = dy + what comes through the branch."],
-        numpy=SystemCheck("flat_layers.residual", ("x", "W"), "flat_layers.residual_gradients", ("x", "W", "G"), cotangent="G"),
+        notes=["The branch is tanh(x W); the cotangent passes unchanged beside it: dx = dy + what the branch gives."],
+        numpy=SystemCheck(
+            "flat_layers.residual", ("x", "W"), "flat_layers.residual_gradients", ("x", "W", "G"), cotangent="G"
+        ),
     )
 
 
-@theorem(topic=_TOPIC, title="Gradient of dropout with a given mask", source="Srivastava et al., Dropout (2014), section 10")
+@theorem(
+    topic=_TOPIC, title="Gradient of dropout with a given mask", source="Srivastava et al., Dropout (2014), section 10"
+)
 def vjp_dropout() -> System:
     x, keep, rate, g = array("x", "n,d"), array("m", "n,d", "binary"), array("rho", "", "(0,1)"), array("G", "n,d")
     y = define("y", x * keep / (1 - rate))
     return System(
         lm.sum(g * y),
         [x],
-        notes=["m is the 0/1 mask of what is kept, ρ the rate; scaled while training, so that inference needs no factor."],
+        notes=["m is the 0/1 mask of what is kept, ρ the rate; scaled while training, so inference needs no factor."],
         numpy=SystemCheck(
             "layers.dropout",
             ("x", "m"),

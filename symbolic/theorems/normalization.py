@@ -50,7 +50,7 @@ def normalized(x: Array, eps: Array, axes: Axes = -1, name: str = "xhat") -> Arr
 
 
 def normalized_adjoint(x: Array, xhat: Array, eps: Array, axes: Axes = -1) -> Form:
-    """How the adjoint of x is written where x̂ is all that x is used for: (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂))/√(var x + ε)."""
+    """How the adjoint of x is written where only x̂ uses x: (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂))/√(var x + ε)."""
     name = f"d{tensor_of(xhat).name}"
 
     def form(adjoints: Mapping[str, Array]) -> Array:
@@ -75,7 +75,7 @@ def vjp_layer_norm() -> System:
         lm.sum(g * y),
         [x, gamma, beta],
         forms={"x": normalized_adjoint(x, xhat, eps)},
-        notes=["Over the last axis; γ and β are shared by all places, so their gradients sum over them.", _EPS, _ADJOINT],
+        notes=["Over the last axis; all places share γ and β, so their gradients sum over them.", _EPS, _ADJOINT],
         numpy=SystemCheck(
             "normalization.layer_norm",
             ("x", "gamma", "beta"),
@@ -163,8 +163,8 @@ def vjp_group_norm() -> System:
         [x, gamma, beta],
         forms={"x": normalized_adjoint(x, xhat, eps, (2, 3))},
         notes=[
-            "The C = q·c channels are q groups of c neighbours: channel a·c + b is written (a, b). Mean and variance are "
-            "those of one group of one sample, over its channels and all places.",
+            "The C = q·c channels are q groups of c neighbours: channel a·c + b is written (a, b). Mean and variance "
+            "are those of one group of one sample, over its channels and all places.",
             _EPS,
             _ADJOINT,
         ],

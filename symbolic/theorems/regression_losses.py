@@ -21,7 +21,11 @@ def _norm(x: Array) -> Array:
     return lm.sqrt(lm.sum(x**2, axis=-1, keepdims=True))
 
 
-@theorem(topic=_TOPIC, title="Gradient of the mean squared error", source="Bishop, Pattern Recognition and Machine Learning (2006), section 1.1")
+@theorem(
+    topic=_TOPIC,
+    title="Gradient of the mean squared error",
+    source="Bishop, Pattern Recognition and Machine Learning (2006), section 1.1",
+)
 def deriv_mse() -> Claim:
     x, y = array("x", "N,d"), array("y", "N,d")
     return Claim(
@@ -29,11 +33,15 @@ def deriv_mse() -> Claim:
         2 * (x - y) / x.size,
         letters="nk",
         notes=["x is the prediction, y the target; the mean is over all N·d entries, without a factor 1/2."],
-        numpy=NumericCheck("regression_losses.mse_gradient", primal="regression_losses.mse", arguments=("x", "y"), variable="x"),
+        numpy=NumericCheck(
+            "regression_losses.mse_gradient", primal="regression_losses.mse", arguments=("x", "y"), variable="x"
+        ),
     )
 
 
-@theorem(topic=_TOPIC, title="Gradient of the Huber loss", source="Huber, Robust Estimation of a Location Parameter (1964)")
+@theorem(
+    topic=_TOPIC, title="Gradient of the Huber loss", source="Huber, Robust Estimation of a Location Parameter (1964)"
+)
 def deriv_huber() -> Claim:
     x, y, delta = array("x", "N"), array("y", "N"), array("delta", "", "positive")
     e = define("e", x - y)
@@ -59,7 +67,11 @@ def deriv_huber() -> Claim:
     )
 
 
-@theorem(topic=_TOPIC, title="Gradient of L2 normalisation", source="Petersen, Pedersen, The Matrix Cookbook (2012), section 2.6")
+@theorem(
+    topic=_TOPIC,
+    title="Gradient of L2 normalisation",
+    source="Petersen, Pedersen, The Matrix Cookbook (2012), section 2.6",
+)
 def vjp_l2_normalize() -> System:
     x, g = array("x", "N,d"), array("G", "N,d")
     u = define("u", x / _norm(x))
@@ -73,7 +85,9 @@ def vjp_l2_normalize() -> System:
         [x],
         forms={"x": form},
         notes=["u = x/‖x‖, row by row: the cotangent without its part along u, over the length.", _NO_ZEROS],
-        numpy=SystemCheck("regression_losses.l2_normalize", ("x",), "regression_losses.l2_normalize_vjp", ("x", "G"), cotangent="G"),
+        numpy=SystemCheck(
+            "regression_losses.l2_normalize", ("x",), "regression_losses.l2_normalize_vjp", ("x", "G"), cotangent="G"
+        ),
     )
 
 
@@ -87,7 +101,7 @@ def deriv_cosine_similarity() -> Claim:
         partial(a @ b / (lm.sqrt(a @ a) * lm.sqrt(b @ b)), a),
         value,
         by=[differentiate(), contract(), to(value, "fold", "with the lengths and the cosine named")],
-        notes=["α = ‖a‖, β = ‖b‖, c the cosine: the other direction without its part along a, over the length.", _NO_ZEROS],
+        notes=["α = ‖a‖, β = ‖b‖, c the cosine: the direction of b without its part along a, over α.", _NO_ZEROS],
     )
 
 
@@ -102,6 +116,10 @@ def vjp_cosine_similarity() -> System:
         [a, b],
         notes=["c = u · v with u = a/‖a‖, v = b/‖b‖, row by row.", _NO_ZEROS],
         numpy=SystemCheck(
-            "regression_losses.cosine_similarity", ("a", "b"), "regression_losses.cosine_similarity_vjp", ("a", "b", "G"), cotangent="G"
+            "regression_losses.cosine_similarity",
+            ("a", "b"),
+            "regression_losses.cosine_similarity_vjp",
+            ("a", "b", "G"),
+            cotangent="G",
         ),
     )

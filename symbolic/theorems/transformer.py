@@ -1,8 +1,8 @@
 """The Transformer block, pre-LN and post-LN, and a language model of several blocks: every parameter's gradient.
 
-`transformer_block` writes one block over an array of tokens; it is used for the theorems of one block, for the stack, and
-wherever a stack of another depth is wanted. Its definitions hold one operation each, so that each adjoint is a short
-local statement. Heads are an axis of their own: W_Q is d × h × d_k, which is the split of the columns h·d_k.
+`transformer_block` writes one block over an array of tokens; it is used for the theorems of one block, for the stack,
+and wherever a stack of another depth is wanted. Its definitions hold one operation each, so that each adjoint is a
+short local statement. Heads are an axis of their own: W_Q is d × h × d_k, which is the split of the columns h·d_k.
 
 Pre-LN: h = x + MHA(LN₁(x)), y = h + FFN(LN₂(h)). Post-LN (2017): h = LN₁(x + MHA(x)), y = LN₂(h + FFN(h)).
 """
@@ -23,7 +23,7 @@ from .normalization import Form, normalized, normalized_adjoint
 _TOPIC = "transformer"
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017)"
 _XIONG = "Xiong et al., On Layer Normalization in the Transformer Architecture (2020), table 1"
-_HEADS = "Heads are an axis: column a·d_k + b of the usual W_Q is W_Q at (a, b), and likewise for W_K, W_V and the rows of W_O."
+_HEADS = "Heads are an axis: column a·d_k + b of the usual W_Q is W_Q at (a, b); likewise W_K, W_V and the rows of W_O."
 _ONE = "x is one sequence, n × d; over a batch the gradients of the parameters add up."
 _EPS = "ε > 0 is under the root of both LayerNorms; gelu is the exact one."
 
@@ -50,7 +50,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Block:
-    """A block written out: its output, its parameters by name, and the forms in which LayerNorm's adjoints are written."""
+    """A block written out: its output, its parameters by name, and how LayerNorm's adjoints are to be written."""
 
     output: Array
     parameters: Mapping[str, Array]
@@ -64,7 +64,8 @@ def multi_head(x: Array, p: Mapping[str, Array], label: str = "", causal: bool =
     Source: Vaswani et al. (2017), section 3.2.2, with biases. The parameters are named as in `SHAPES`.
     """
     q, k, v = (
-        define(f"{name}{label}", lm.einsum("nd,dhk->hnk", x, p[f"W_{name}"]) + p[f"b_{name}"][:, None, :]) for name in "QKV"
+        define(f"{name}{label}", lm.einsum("nd,dhk->hnk", x, p[f"W_{name}"]) + p[f"b_{name}"][:, None, :])
+        for name in "QKV"
     )
     scores = define(f"S{label}", lm.einsum("hik,hjk->hij", q, k) / lm.sqrt(Array((), q.shape[-1])))
     if causal:
@@ -155,7 +156,9 @@ def _block(order: str, causal: bool, notes: list[str]) -> System:
 
 @theorem(topic=_TOPIC, title="Gradients of the Transformer block, pre-LN", source=_XIONG)
 def vjp_transformer_block() -> System:
-    return _block("pre", False, ["Pre-LN: h = x + MHA(LN₁(x)), y = h + FFN(LN₂(h)), every place attending to every place."])
+    return _block(
+        "pre", False, ["Pre-LN: h = x + MHA(LN₁(x)), y = h + FFN(LN₂(h)); every place attends to every place."]
+    )
 
 
 @theorem(topic=_TOPIC, title="Gradients of the causal Transformer block, pre-LN", source=_XIONG)
@@ -170,7 +173,7 @@ def vjp_transformer_block_post() -> System:
 
 # ---------------------------------------------------------------------- a language model
 def language_model(depth: int, causal: bool = True) -> System:
-    """Embedding with learned positions, `depth` pre-LN blocks, LayerNorm, the tied head, mean cross-entropy; all gradients.
+    """Embedding with learned positions, `depth` pre-LN blocks, LayerNorm, tied head, mean cross-entropy: all gradients.
 
     Raises `LemmataError` for a depth below 1. Source: Radford et al. (2019); the tied table: Press, Wolf (2017).
 
@@ -202,8 +205,8 @@ def language_model(depth: int, causal: bool = True) -> System:
         [table, positions, *parameters.values(), gamma, beta],
         forms=forms,
         notes=[
-            f"{depth} causal pre-LN blocks; x is the table at the ids t plus learned positions R; the logits are v Eᵀ with the "
-            "same table, so its gradient has two parts, the head's and the embedding's.",
+            f"{depth} pre-LN blocks, {'causal' if causal else 'not causal'}; x is the table at the ids t plus learned "
+            "positions R; the logits are v Eᵀ with the same table, whose gradient has two parts, head and embedding.",
             "The loss is the mean of the cross-entropies of softmax(Z) with the targets q.",
             _HEADS,
             _EPS,
@@ -219,6 +222,10 @@ def _softmax_minus_target(logits: Array, targets: Array) -> Callable[[Mapping[st
     return lambda adjoints: (softmax - lm.one_hot(targets, classes)) / Array((), count)
 
 
-@theorem(topic=_TOPIC, title="Gradients of a language model of two blocks", source="Radford et al., Language Models are Unsupervised Multitask Learners (2019)")
+@theorem(
+    topic=_TOPIC,
+    title="Gradients of a language model of two blocks",
+    source="Radford et al., Language Models are Unsupervised Multitask Learners (2019)",
+)
 def vjp_language_model() -> System:
     return language_model(2)

@@ -1,8 +1,8 @@
 """Depth: the gradient with respect to the first weight of 1, 2, 4, 8, 12 Transformer blocks, derived and proved.
 
-Each block is attention, residual, LayerNorm and MLP with symbolic sizes, from the builder that the theorems use. The answer is
-verified before it is timed: the generated NumPy of the gradient against differences of the hand-written forward pass, and a
-spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile]` from the repository root.
+Each block is attention, residual, LayerNorm and MLP with symbolic sizes, from the builder that the theorems use. The
+answer is verified before it is timed: the generated NumPy of the gradient against differences of the hand-written
+forward pass, and a spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile]` from the repository root.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ SPOILED = 1 + 9e-4
 
 @dataclass(frozen=True)
 class Depth:
-    """What one depth took, in milliseconds; `residual` is the length in letters of the longest LayerNorm adjoint."""
+    """What one depth took, in milliseconds; `longest` is the number of letters of the longest LayerNorm adjoint."""
 
     blocks: int
     adjoints: int
     derive: float
     prove: float
-    residual: int
+    longest: int
 
 
 def stack(depth: int) -> System:
@@ -126,15 +126,20 @@ def measure_depth(depth: int) -> Depth:
 
 
 def _longest(d: Derivation) -> int:
-    texts = [vector_text(form) for p in d.parts if "hat" in str(p.right) and (form := vector_form(p.right, p.indices))]
+    """The longest right side that names a normalised array, as it is shown."""
+    shown = [p for p in d.parts if any("hat" in t.name for t in p.definitions)]
+    texts = [vector_text(form) for p in shown if (form := vector_form(p.right, p.indices)) is not None]
     return max((len(t) for t in texts), default=0)
 
 
 def report(found: list[Depth]) -> str:
     """A table of the depths, and what a block adds."""
-    rows = [[str(f.blocks), str(f.adjoints), f"{f.derive / 1e3:.2f}", f"{f.prove / 1e3:.2f}", f"{(f.derive + f.prove) / f.blocks / 1e3:.2f}",
-             str(f.residual)] for f in found]
-    return table(["blocks", "adjoints", "derive (s)", "prove (s)", "both, a block (s)", "longest LayerNorm adjoint"], rows)
+    head = ["blocks", "adjoints", "derive (s)", "prove (s)", "both, a block (s)", "longest LayerNorm adjoint"]
+    rows = []
+    for f in found:
+        seconds = (f.derive / 1e3, f.prove / 1e3, (f.derive + f.prove) / f.blocks / 1e3)
+        rows.append([str(f.blocks), str(f.adjoints), *(f"{s:.2f}" for s in seconds), str(f.longest)])
+    return table(head, rows)
 
 
 def profile(depth: int, rows: int = 25) -> None:

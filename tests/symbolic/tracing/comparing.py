@@ -1,4 +1,4 @@
-"""Reading against running: a function traced on symbolic arrays, evaluated, must give what NumPy gives on the same inputs."""
+"""Reading against running: a traced function, evaluated, must give what NumPy gives on the same inputs."""
 
 import re
 from collections.abc import Callable

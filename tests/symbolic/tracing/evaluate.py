@@ -1,4 +1,4 @@
-"""An index expression at concrete inputs, in floats, by plain recursion: the judge of what reading has made of NumPy code.
+"""An index expression at concrete inputs, in floats, by plain recursion: the judge of what is read.
 
 It shares no code with the package but the node classes. What stands beside a factor that is 0 is not evaluated.
 """
@@ -29,18 +29,55 @@ from lemmata.symbolic.language.operations import BY_FUNCTION
 from lemmata.symbolic.language.sizes import Size
 
 FUNCTIONS = {
-    sp.exp: np.exp, sp.log: np.log, sp.sin: np.sin, sp.cos: np.cos, sp.tan: np.tan, sp.sinh: np.sinh, sp.cosh: np.cosh, sp.tanh: np.tanh,
-    sp.asin: np.arcsin, sp.acos: np.arccos, sp.atan: np.arctan, sp.asinh: np.arcsinh, sp.acosh: np.arccosh, sp.atanh: np.arctanh,
-    sp.atan2: np.arctan2, sp.Abs: abs, sp.sign: np.sign, sp.floor: np.floor, sp.ceiling: np.ceil, sp.erf: special.erf, sp.erfi: special.erfi,
-    sp.erfinv: special.erfinv, sp.gamma: special.gamma, sp.loggamma: special.gammaln, sp.besselj: special.jv, sp.bessely: special.yv,
-    sp.besseli: special.iv, sp.besselk: special.kv, sp.airyai: lambda x: special.airy(x)[0], sp.airyaiprime: lambda x: special.airy(x)[1],
-    sp.airybi: lambda x: special.airy(x)[2], sp.airybiprime: lambda x: special.airy(x)[3], sp.elliptic_k: special.ellipk,
-    sp.elliptic_e: special.ellipe, sp.zeta: special.zeta, sp.Ei: special.expi, sp.expint: special.expn, sp.fresnelc: lambda x: special.fresnel(x)[1],
-    sp.fresnels: lambda x: special.fresnel(x)[0], sp.LambertW: lambda x: special.lambertw(x).real, sp.polylog: lambda n, x: special.spence(1 - x),
-    sp.lowergamma: lambda a, x: special.gammainc(a, x) * special.gamma(a), sp.uppergamma: lambda a, x: special.gammaincc(a, x) * special.gamma(a),
-    sp.betainc_regularized: lambda a, b, low, x: special.betainc(a, b, x), sp.polygamma: lambda n, x: special.polygamma(int(n), x),
-    sp.Mod: lambda a, b: a % b, sp.Min: min, sp.Max: max,
-}  # fmt: skip
+    sp.exp: np.exp,
+    sp.log: np.log,
+    sp.sin: np.sin,
+    sp.cos: np.cos,
+    sp.tan: np.tan,
+    sp.sinh: np.sinh,
+    sp.cosh: np.cosh,
+    sp.tanh: np.tanh,
+    sp.asin: np.arcsin,
+    sp.acos: np.arccos,
+    sp.atan: np.arctan,
+    sp.asinh: np.arcsinh,
+    sp.acosh: np.arccosh,
+    sp.atanh: np.arctanh,
+    sp.atan2: np.arctan2,
+    sp.Abs: abs,
+    sp.sign: np.sign,
+    sp.floor: np.floor,
+    sp.ceiling: np.ceil,
+    sp.erf: special.erf,
+    sp.erfi: special.erfi,
+    sp.erfinv: special.erfinv,
+    sp.gamma: special.gamma,
+    sp.loggamma: special.gammaln,
+    sp.besselj: special.jv,
+    sp.bessely: special.yv,
+    sp.besseli: special.iv,
+    sp.besselk: special.kv,
+    sp.airyai: lambda x: special.airy(x)[0],
+    sp.airyaiprime: lambda x: special.airy(x)[1],
+    sp.airybi: lambda x: special.airy(x)[2],
+    sp.airybiprime: lambda x: special.airy(x)[3],
+    sp.elliptic_k: special.ellipk,
+    sp.elliptic_e: special.ellipe,
+    sp.zeta: special.zeta,
+    sp.Ei: special.expi,
+    sp.expint: special.expn,
+    sp.fresnelc: lambda x: special.fresnel(x)[1],
+    sp.fresnels: lambda x: special.fresnel(x)[0],
+    sp.LambertW: lambda x: special.lambertw(x).real,
+    sp.polylog: lambda n, x: special.spence(1 - x),
+    sp.lowergamma: lambda a, x: special.gammainc(a, x) * special.gamma(a),
+    sp.uppergamma: lambda a, x: special.gammaincc(a, x) * special.gamma(a),
+    sp.betainc_regularized: lambda a, b, low, x: special.betainc(a, b, x),
+    sp.polygamma: lambda n, x: special.polygamma(int(n), x),
+    sp.Mod: lambda a, b: a % b,
+    sp.Min: min,
+    sp.Max: max,
+}
 NAMED = {"digamma": special.digamma, "trigamma": lambda x: special.polygamma(1, x)}
 RELATIONS = {sp.Ge: "__ge__", sp.Gt: "__gt__", sp.Le: "__le__", sp.Lt: "__lt__", sp.Eq: "__eq__", sp.Ne: "__ne__"}
 

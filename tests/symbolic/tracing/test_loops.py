@@ -124,7 +124,7 @@ def upper_part(x):
     n = len(x)
     for i in range(n):
         for j in range(n):
-            if i < j and not i == 0 or j == 1:
+            if (i < j and not i == 0) or j == 1:  # noqa: SIM201  (the operator is what is tested)
                 out[i, j] = 0.0
     return out
 

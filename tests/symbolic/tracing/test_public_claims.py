@@ -1,6 +1,6 @@
 """Functions from public sources, where a folder of them is given: how many are read, and that what is read is faithful.
 
-``LEMMATA_CLAIMS`` names a folder with files of claims (JSON lines: forward, claimed, shapes, domain). Without it nothing runs.
+``LEMMATA_CLAIMS`` names a folder of claims (JSON lines: forward, claimed, shapes, domain); without it nothing runs.
 ``python -m pytest -s`` prints the table and the reasons of what is not read.
 """
 
@@ -96,7 +96,10 @@ def faithful(claim: dict[str, Any], part: str, name: str, found: Array) -> bool:
             claim = {**claim, "dims": {"L": [4 + least, 9], "K": [least, 3]}}
         names = claim["params"] if "params" in claim else parameters(claim[part], name)
         limits = claim.get("dims", {})
-        sizes = {c: max(limits.get(c, [1, 4])[0], min(limits.get(c, [1, 4])[1], least + n % 3)) for n, c in enumerate(letters)}
+        sizes = {
+            c: max(limits.get(c, [1, 4])[0], min(limits.get(c, [1, 4])[1], least + n % 3))
+            for n, c in enumerate(letters)
+        }
         inputs: dict[str, Any] = {}
         for p in names:
             shape = [] if "params" in claim else shape_of(claim, p)
@@ -106,7 +109,9 @@ def faithful(claim: dict[str, Any], part: str, name: str, found: Array) -> bool:
             numbers = tuple(int(eval(str(s), {}, dict(sizes))) for s in shape)
             drawn = draw(domain.get(p, "real"), numbers, sizes, rng)
             inputs[p] = drawn if numbers else float(drawn)
-        wanted = np.asarray(space[name](**{p: v.copy() if isinstance(v, np.ndarray) else v for p, v in inputs.items()}), float)
+        wanted = np.asarray(
+            space[name](**{p: v.copy() if isinstance(v, np.ndarray) else v for p, v in inputs.items()}), float
+        )
         got = value(found, inputs, sizes)
         if got.shape != wanted.shape or not np.allclose(got, wanted, rtol=1e-7, atol=1e-9, equal_nan=True):
             return False

@@ -1,14 +1,16 @@
-"""How a function is copied: its own module unchanged, helpers and closures followed, NumPy's protocols as a fallback."""
+"""How a function is copied: its module unchanged, helpers and closures followed, NumPy's protocols as a fallback."""
 
 import math
 
 import numpy as np
 import numpy.linalg as npl
 import pytest
-import scipy.special as sp
+import scipy.special as special
+import sympy as sp
 
 from lemmata.symbolic.language.arrays import array
 from lemmata.symbolic.language.errors import LemmataError
+from lemmata.symbolic.language.nodes import Indicator
 from lemmata.symbolic.language.ranges import cases, without_merges
 from lemmata.symbolic.language.sizes import size
 from lemmata.symbolic.tracing import trace, trace_source
@@ -30,7 +32,7 @@ def softmax(z, *, axis=-1, temperature=TEMPERATURE):
 
 
 def calls_helpers(x):
-    return softmax(x, axis=0) + softmax(x) + sp.expit(x) + npl.norm(x) + math.sqrt(x.shape[0])
+    return softmax(x, axis=0) + softmax(x) + special.expit(x) + npl.norm(x) + math.sqrt(x.shape[0])
 
 
 def test_helpers_are_followed_and_the_module_stays_as_it_was():
@@ -61,15 +63,15 @@ def test_the_callers_arrays_are_not_changed():
 
     given = array("x", "N")
     body = given.body
-    assert trace(changed, {"x": given}).body != body
+    assert trace(changed, {"x": given}).body.is_Add
     assert given.body == body
 
 
 def test_numpys_protocols_serve_functions_that_are_not_copied():
     x = Traced(array("x", "N,K"))
-    read = np.exp(x).sum(axis=1) + np.linalg.norm(x, axis=1) + np.einsum("nk,nk->n", x, x) + sp.erf(x)[:, 0]
+    read = np.exp(x).sum(axis=1) + np.linalg.norm(x, axis=1) + np.einsum("nk,nk->n", x, x) + special.erf(x)[:, 0]
     given = np.arange(6.0).reshape(2, 3)
-    wanted = np.exp(given).sum(axis=1) + np.linalg.norm(given, axis=1) + (given**2).sum(1) + sp.erf(given)[:, 0]
+    wanted = np.exp(given).sum(axis=1) + np.linalg.norm(given, axis=1) + (given**2).sum(1) + special.erf(given)[:, 0]
     np.testing.assert_allclose(value(read.array, {"x": given}, {"N": 2, "K": 3}), wanted)
 
 
@@ -87,7 +89,11 @@ def loss(z, y, reduction="mean", eps=1e-3):
 """
     z, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
     shapes = {"z": array("z", "N,K"), "y": array("y", "N,K")}
-    for reduction, wanted in (("mean", ((z - y) ** 2).mean() + 1e-3), ("sum", ((z - y) ** 2).sum()), ("none", (z - y) ** 2)):
+    for reduction, wanted in (
+        ("mean", ((z - y) ** 2).mean() + 1e-3),
+        ("sum", ((z - y) ** 2).sum()),
+        ("none", (z - y) ** 2),
+    ):
         read = trace_source(source, "loss", {**shapes, "reduction": reduction})
         np.testing.assert_allclose(value(read, {"z": z, "y": y}, {"N": 2, "K": 3}), wanted)
 
@@ -111,7 +117,7 @@ def test_merged_axes_are_taken_apart_without_a_change_of_value(sizes):
     rng = np.random.default_rng(3)
     given = {"x": rng.normal(size=(sizes["G"], sizes["D"])), "w": rng.normal(size=sizes["G"] * sizes["D"])}
     apart = type(read)(read.indices, without_merges(read.body))
-    assert "floor" not in str(apart.body) and "Mod" not in str(apart.body)
+    assert not apart.body.has(sp.floor, sp.Mod)
     np.testing.assert_allclose(value(apart, given, sizes), merged(**given))
 
 
@@ -131,7 +137,7 @@ def test_cases_of_a_joined_and_of_an_interleaved_axis():
         read = trace(function, {"x": x})
         found = cases(read.indices, read.body, read.body)
         assert len(found) == count
-        assert all(not left.atoms() & set() and "Indicator" not in str(left) and "Mod" not in str(left) for _, left, _ in found)
+        assert not any(left.has(Indicator, sp.Mod, sp.floor) for _, left, _ in found)
 
 
 def shared_memory(x):
@@ -166,7 +172,9 @@ def written_diagonal(x):
     return x
 
 
-@pytest.mark.parametrize("function", [written_after_a_transpose, used_after_its_base, written_diagonal], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [written_after_a_transpose, used_after_its_base, written_diagonal], ids=lambda f: f.__name__
+)
 def test_what_depends_on_the_place_in_memory_is_refused(function):
     with pytest.raises(LemmataError, match=r"\.copy\(\)"):
         trace(function, {"x": array("x", "N,N")})

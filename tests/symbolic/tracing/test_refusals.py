@@ -75,7 +75,7 @@ def complex_numbers(x):
 
 
 def random_noise(x):
-    return x + np.random.normal(size=x.shape)
+    return x + np.random.normal(size=x.shape)  # noqa: NPY002
 
 
 def past_the_end(x):

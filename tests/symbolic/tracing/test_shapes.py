@@ -23,7 +23,14 @@ def case(shapes, **options):
 
 @case({"x": "N,K"})
 def reductions(x):
-    return x.mean(axis=0) + x.sum(0) * np.max(x, axis=0) - x.min(axis=-2) + np.prod(x, axis=0) + x.std(0) + np.var(x, axis=0)
+    return (
+        x.mean(axis=0)
+        + x.sum(0) * np.max(x, axis=0)
+        - x.min(axis=-2)
+        + np.prod(x, axis=0)
+        + x.std(0)
+        + np.var(x, axis=0)
+    )
 
 
 @case({"x": "N,K,M"})
@@ -38,7 +45,13 @@ def corrected(x):
 
 @case({"x": "N,K"})
 def norms(x):
-    return np.linalg.norm(x) + np.linalg.norm(x, np.inf) + np.linalg.norm(x, 1) + np.linalg.norm(x[0], 3) + np.linalg.norm(x[0], np.inf)
+    return (
+        np.linalg.norm(x)
+        + np.linalg.norm(x, np.inf)
+        + np.linalg.norm(x, 1)
+        + np.linalg.norm(x[0], 3)
+        + np.linalg.norm(x[0], np.inf)
+    )
 
 
 @case({"x": "N,K"})
@@ -109,12 +122,26 @@ def padded(x):
 
 @case({"x": "N,N", "y": "N,N+2"})
 def triangles_and_diagonals(x, y):
-    return np.tril(x) + np.triu(x, 1).T + np.diag(np.diag(x)) + np.eye(len(x)) * np.trace(x) + np.tril(x, -1) + np.diag(y).sum() + np.trace(y, 1)
+    return (
+        np.tril(x)
+        + np.triu(x, 1).T
+        + np.diag(np.diag(x))
+        + np.eye(len(x)) * np.trace(x)
+        + np.tril(x, -1)
+        + np.diag(y).sum()
+        + np.trace(y, 1)
+    )
 
 
 @case({"a": "N,K", "b": "K,M", "c": "M"})
 def products(a, b, c):
-    return a @ b @ c + np.dot(a, b).dot(c) + np.einsum("nk,km,m->n", a, b, c) + np.tensordot(a, b, 1) @ c + np.inner(a @ b, c)
+    return (
+        a @ b @ c
+        + np.dot(a, b).dot(c)
+        + np.einsum("nk,km,m->n", a, b, c)
+        + np.tensordot(a, b, 1) @ c
+        + np.inner(a @ b, c)
+    )
 
 
 @case({"a": "B,N,K", "b": "B,K,M"})
@@ -192,14 +219,25 @@ def place_of_the_largest(x):
 @case({"x": "N,K"})
 def new_axes(x):
     d = x[:, None, :] - x[None, ...]
-    return np.sqrt(np.sum(d**2, axis=2) + 1) + np.expand_dims(x[:, 0], 1) + np.squeeze(x[:, :1].T)[None] + np.broadcast_to(x[0, 0], (1, 1))
+    return (
+        np.sqrt(np.sum(d**2, axis=2) + 1)
+        + np.expand_dims(x[:, 0], 1)
+        + np.squeeze(x[:, :1].T)[None]
+        + np.broadcast_to(x[0, 0], (1, 1))
+    )
 
 
 @case({"x": "N,K"})
 def created(x):
     n, k = x.shape
     grid = np.arange(n)[:, None] + np.linspace(0.0, 1.0, 3).sum() * np.ones((n, k)) + np.full((n, k), 1 / k)
-    return grid + np.arange(1, k + 1) + (np.arange(k)[None, :] == np.arange(n)[:, None]) + np.tri(n, k) + np.empty_like(x) * 0
+    return (
+        grid
+        + np.arange(1, k + 1)
+        + (np.arange(k)[None, :] == np.arange(n)[:, None])
+        + np.tri(n, k)
+        + np.empty_like(x) * 0
+    )
 
 
 @case({"x": "N,2*D"})
@@ -217,7 +255,12 @@ def rotary(x):
 def linear_algebra(A, b):
     s = A @ A.T + np.eye(len(A))
     sign, logdet = np.linalg.slogdet(s)
-    return np.linalg.solve(s, b) + (np.linalg.inv(s.T) @ b) * np.linalg.det(A) + sign * logdet + np.linalg.matrix_power(A, 2) @ b
+    return (
+        np.linalg.solve(s, b)
+        + (np.linalg.inv(s.T) @ b) * np.linalg.det(A)
+        + sign * logdet
+        + np.linalg.matrix_power(A, 2) @ b
+    )
 
 
 @case({"x": "B,T,3*H*D"}, integers=("H",), sizes=((2, 3, 2, 2), (1, 4, 2, 3)))
