@@ -11,13 +11,14 @@ imported when first used, so that `import lemmata` and `lemmata --help` stay fas
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import *  # noqa: F403
 
 __version__ = "0.1.0"
-_MODULES = frozenset({"api", "cli", "numeric", "result", "symbolic", "verification"})
+_MODULES = frozenset({p.stem for p in Path(__file__).parent.glob("*.py")} | {"numeric", "symbolic"})
 
 
 def __getattr__(name: str) -> Any:

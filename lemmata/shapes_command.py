@@ -81,7 +81,6 @@ def mha(
       lemmata shapes mha --x B,n,d_model --heads h
       lemmata shapes mha --x 3,1,768 --heads 12 --kv-heads 4 --cache 37 --format svg -o step.svg
     """
-    from . import api  # noqa: F401  (it registers what prints expressions)
     from .symbolic.shapes import multi_head_attention
 
     _show(
@@ -120,7 +119,6 @@ def cross(
     \b
       lemmata shapes cross-attention --q 2,4,512 --kv 2,7,512 --heads 8 --kv-heads 2 --format latex
     """
-    from . import api  # noqa: F401
     from .symbolic.shapes import cross_attention
 
     _show(

@@ -140,16 +140,21 @@ def _pow(node: sp.Pow, variable: sp.Expr, used: Rules) -> sp.Expr:
 
 def _function(node: sp.Function, variable: sp.Expr, used: Rules) -> sp.Expr:
     row = BY_FUNCTION.get(node.func)
-    if row is None or len(node.args) != 1:
+    if row is None or len(node.args) != row.arity:
         raise UnsupportedError(f"the function {type(node).__name__} has no derivative rule; declare it as an operation")
-    inner = node.args[0]
-    if row.derivative is None:
-        if row.definition is None:
-            raise UnsupportedError(f"the operation {row.name} has neither a derivative nor a definition")
+    if row.derivative is None and row.definition is not None:
         used.append(f"expand_{row.name}")
-        return PartialDerivative(row.definition(inner), variable)
+        return PartialDerivative(row.definition(*node.args), variable)
+    terms = []
+    for place, (derivative, inner) in enumerate(zip(row.derivatives, node.args, strict=True), start=1):
+        if not depends(inner, variable):
+            continue
+        if derivative is None:
+            which = f" by its argument {place}" if row.arity > 1 else ""
+            raise UnsupportedError(f"the operation {row.name} has no derivative rule{which}, where {variable} occurs in {inner}")
+        terms.append(derivative(*node.args) * apply_linear(inner, variable, used))
     used.append(row.rule_name)
-    return row.derivative(inner) * apply_linear(inner, variable, used)
+    return sp.Add(*terms)
 
 
 def _element(node: Element, variable: sp.Expr, used: Rules) -> sp.Expr:

@@ -15,7 +15,7 @@ from ..language.errors import UnsupportedError
 from ..language.indices import index
 from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct, IndexSum, PartialDerivative, Tensor, element
-from ..language.operations import OPERATIONS
+from ..language.operations import OPERATIONS, Operation
 from ..language.sizes import Size
 
 Equation = tuple[sp.Expr, sp.Expr]
@@ -121,26 +121,63 @@ _ROWS = (
 RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
 
 
-def _function_rule(name: str) -> Rule:
-    row = OPERATIONS[name]
-    u = Tensor("u", (), row.domain)
-    inner = {"real": _x * _c, "positive": 1 + _x**2, "(-1,1)": _x / (2 + _x**2), "(1,inf)": 2 + _x**2}[row.domain]
-    derivative = row.derivative
-    assert derivative is not None
+# An expression in x that stays inside a domain.
+_INNER: dict[str, sp.Expr] = {
+    "real": _x * _c, "positive": 1 + _x**2, "nonzero": 1 + _x**2, "(-1,1)": _x / (2 + _x**2), "(1,inf)": 2 + _x**2,
+    "(0,1)": 1 / (2 + _x**2), "(-inf,1)": -(1 + _x**2),
+}
+
+
+# An expression in x (and c) that stays in the domain, for the instances.
+_INSIDE: dict[str, sp.Expr] = {
+    "real": _x * _c,
+    "positive": 1 + _x**2,
+    "nonzero": 1 + _x**2,
+    "(-1,1)": _x / (2 + _x**2),
+    "(0,1)": 1 / (2 + _x**2),
+    "(1,inf)": 2 + _x**2,
+    "(-inf,1)": 1 / (2 + _x**2),
+}
+
+
+def _function_rule(row: Operation) -> Rule:
+    """The chain rule of one operation: a term for every argument that has a derivative; the others are orders, held fixed."""
+    slots = list(zip(row.domains, row.derivatives, strict=True))
+    orders, variables = iter("abnm"), iter("uvwt")
+    letters = [Tensor(next(orders if derivative is None else variables), (), domain) for domain, derivative in slots]
 
     def instance() -> Equation:
-        return _d(row.function(inner), _x), derivative(inner) * _d(inner, _x)
+        examples = [parameter.example for parameter in row.parameters]
+        args = [example if derivative is None else _INSIDE[domain]
+                for (domain, derivative), example in zip(slots, [*examples, sp.S.Zero], strict=True)]
+        terms = [derivative(*args) * _d(arg, _x) for (_, derivative), arg in zip(slots, args, strict=True) if derivative]
+        return _d(row.function(*args), _x), sp.Add(*terms)
 
-    return Rule(row.rule_name, f"∂{name}({u}) = {derivative(u)} ∂{u}", f"chain rule with the derivative of {name}", instance,
-                condition="" if row.domain == "real" else f"argument in {row.domain}", source=row.source)
+    change = " + ".join(f"{_factor(derivative(*letters))} ∂{letter}"
+                        for (_, derivative), letter in zip(slots, letters, strict=True) if derivative)
+    return Rule(row.rule_name, f"∂{row.name}({', '.join(map(str, letters))}) = {change}",
+                f"chain rule with the derivative of {row.name}", instance,
+                condition=_domain_condition(row, letters), source=row.source)
+
+
+def _factor(expression: sp.Expr) -> str:
+    """The expression as a factor: a sum in parentheses."""
+    return f"({expression})" if expression.is_Add else str(expression)
+
+
+def _domain_condition(row: Operation, letters: list[Tensor]) -> str:
+    if row.arity == 1:
+        return "" if row.domain == "real" else f"argument in {row.domain}"
+    named = zip(letters, row.domains, strict=True)
+    return ", ".join(f"{letter} in {domain}" for letter, domain in named if domain != "real")
 
 
 for _name in OPERATIONS:
     if OPERATIONS[_name].derivative is not None:
-        RULES[OPERATIONS[_name].rule_name] = _function_rule(_name)
+        RULES[OPERATIONS[_name].rule_name] = _function_rule(OPERATIONS[_name])
     if OPERATIONS[_name].definition is not None:
         RULES[f"expand_{_name}"] = Rule(f"expand_{_name}", f"{_name} by its definition", f"write {_name} out",
-                                        lambda row=OPERATIONS[_name]: (row.function(_x), row.definition(_x)),
+                                        lambda row=OPERATIONS[_name]: (row.example(_x), row.definition(*row.example(_x).args)),
                                         source=OPERATIONS[_name].source)
 
 

@@ -6,7 +6,7 @@ asks for more than the other (x/x asks x ≠ 0, the number 1 asks nothing); that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -33,6 +33,17 @@ def conditions(reader: Reader, expression: sp.Expr, divisors: Sequence[sp.Expr] 
         walker.visit(closed, env, len(free))
         walker.need("!=", closed, env)
     return walker.found
+
+
+# What the domain of a function asks of its argument.
+_DOMAIN: dict[str, Callable[[sp.Expr], tuple[tuple[str, sp.Expr], ...]]] = {
+    "positive": lambda x: ((">", x),),
+    "nonzero": lambda x: (("!=", x),),
+    "(-1,1)": lambda x: ((">=", 1 - x**2),),
+    "(-inf,1)": lambda x: ((">", 1 - x),),
+    "(0,1)": lambda x: ((">=", x), (">=", 1 - x)),
+    "(1,inf)": lambda x: ((">=", x - 1),),
+}
 
 
 class _Walker:
@@ -67,10 +78,9 @@ class _Walker:
             self.need(">", node.args[0], env)
         elif isinstance(node, sp.Function):
             row = BY_FUNCTION.get(node.func)
-            if row is not None and row.domain == "positive":
-                self.need(">", node.args[0], env)
-            elif row is not None and row.domain == "(-1,1)":
-                self.need(">=", 1 - node.args[0] ** 2, env)
+            for argument, domain in zip(node.args, row.domains if row is not None else (), strict=False):
+                for relation, expression in _DOMAIN.get(domain, lambda x: ())(argument):
+                    self.need(relation, expression, env)
         for a in node.args:
             self.visit(a, env, depth)
 

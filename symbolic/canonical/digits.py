@@ -119,6 +119,11 @@ def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> 
         if delta.kind != "eq" or e != 1 or not algebra.is_integer_valued(delta.data[0]):
             continue
         equation: Poly = delta.data[0]
+        turned = _rolled(ctx, equation, temporaries)
+        if turned is not None:
+            t, value = turned
+            body = algebra.substitute_mono(ctx, tuple(f for f in mono if f[0] is not delta), {t: value})
+            return sums.sum_over(ctx, tuple(x for x in temporaries if x is not t), body)
         for low in temporaries:
             c = equation.terms.get(((low, 1),))
             if c is None or abs(c) != 1:
@@ -140,6 +145,30 @@ def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> 
                 body = algebra.substitute_mono(ctx, tuple(f for f in mono if f[0] is not delta), mapping)
                 body = algebra.product(ctx, body, algebra.at_least_zero(ctx, value), algebra.at_least_zero(ctx, top))
                 return sums.sum_over(ctx, tuple(t for t in temporaries if t not in (high, low)), body)
+    return None
+
+
+def _rolled(ctx: Context, equation: Poly, temporaries: tuple[Atom, ...]) -> tuple[Atom, Poly] | None:
+    """(t + c) mod n = r for t over n and 0 ≤ r < n has one solution, t = (r - c) mod n."""
+    for m, v in equation.terms.items():
+        inner = [a for a, e in m if a.kind == "fdiv" and e == 1]
+        if len(inner) != 1:
+            continue
+        top, n = inner[0].data
+        for t in temporaries:
+            c = equation.terms.get(((t, 1),))
+            if c is None or abs(c) != 1 or top.terms.get(((t, 1),)) != 1 or t.data[1] != n:
+                continue
+            shift = Poly({k: w for k, w in top.terms.items() if k != ((t, 1),)})
+            if t in shift.free:
+                continue
+            cycle = subtract(top, algebra.multiply(ctx, n, of_atom(inner[0])))  # (t + c) mod n
+            r = subtract(cycle, scale(equation, ONE_Q / c))
+            if t in r.free or not signs.is_nonnegative(ctx, r):
+                continue
+            if not signs.is_nonnegative(ctx, subtract(subtract(n, POLY_ONE), r)):
+                continue
+            return t, remainder(ctx, subtract(r, shift), n)
     return None
 
 

@@ -40,6 +40,8 @@ def atom_sign(ctx: Context, a: Atom) -> str:
             return poly_sign(ctx, a.data[0])
         case "sum":
             sign = mono_sign(ctx, a.data[1])
+            if sign == "0+" and _some_term_is_positive(ctx, a):
+                return "+"
             return sign if sign in "+-0+" else "?"
         case "prod":
             return "+" if poly_sign(ctx, a.data[1]) == "+" else "?"
@@ -55,6 +57,22 @@ def atom_sign(ctx: Context, a: Atom) -> str:
         case "fdiv":
             return "0+" if is_nonnegative(ctx, a.data[0]) else "?"
     return "?"
+
+
+def _some_term_is_positive(ctx: Context, a: Atom) -> bool:
+    """A sum of terms ≥ 0 with one that is > 0: Σ_k [k ≤ i] e^{s_ik} has its term at k = i."""
+    if len(a.data[0]) != 1 or sum(f.kind == "ge" for f, _ in a.data[1]) != 1:
+        return False
+    rest = tuple(f for f in a.data[1] if f[0].kind != "ge")
+    condition = next(f for f, _ in a.data[1] if f.kind == "ge").data[0]
+    if mono_sign(ctx, rest) != "+":
+        return False
+    size = a.data[0][0]
+    own = ctx.index(("b", a.height, 0), size)
+    places = [Poly({}), subtract(size, Poly({ONE: ONE_Q})), *(of_atom(i) for i in sorted(a.free, key=lambda i: i.digest) if i.data[1] == size)]
+    from . import algebra
+
+    return any(is_nonnegative(ctx, algebra.substitute(ctx, condition, {own: at})) for at in places)
 
 
 def _unsure_log(ctx: Context, part: object) -> bool:

@@ -15,7 +15,7 @@ from flint import fmpq
 
 from . import algebra, powers, signs
 from .context import Context, Undefined
-from .terms import ONE, ONE_Q, POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
+from .terms import ONE, POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, skeleton, subtract
 
 MOST_STEPS = 30  # an order or argument farther away than this is left where it is
 HALF = fmpq(1, 2)
@@ -229,12 +229,12 @@ def _bessel_of(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
     whole = c is not None and c.q == 1
     sign = 1
     if whole and c < 0:  # F_-n = (±1)^n F_n
-        sign = (-1) ** int(c) if name in ("besselj", "bessely") else 1
+        sign = (-1) ** abs(int(c)) if name in ("besselj", "bessely") else 1
         order = negative(order)
     elif (name == "besselk" or (name == "besseli" and algebra.is_integer_valued(order))) and leads_negative(order):
         order = negative(order)
     if whole and name in ("besselj", "besseli") and leads_negative(x):  # F_n(-x) = (-1)^n F_n(x)
-        sign, x = sign * (-1) ** int(c), negative(x)
+        sign, x = sign * (-1) ** abs(int(c)), negative(x)
     return scale(_by_recurrence(ctx, name, order, x), fmpq(sign))
 
 
@@ -346,9 +346,11 @@ def sign(ctx: Context, a: Atom) -> str:
         if name in ("fresnels", "fresnelc") and found == "!":
             return "!"
         return found if found in ("+", "-", "0+", "!") else "?"
-    if name in ("besselk", "uppergamma", "lowergamma", "expint", "zeta", "ellipk", "ellipe"):
-        return "+" if all(signs.is_positive(ctx, p) for p in arguments[1:]) and name not in ("ellipk", "ellipe", "zeta") else "?"
-    if name == "trigamma" and signs.is_positive(ctx, arguments[0]):
+    if name == "zeta":
+        return "+" if signs.is_positive(ctx, _shifted(arguments[0], -1)) and signs.is_positive(ctx, arguments[-1]) else "?"
+    if name in ("besselk", "uppergamma", "expint", "trigamma"):
+        return "+" if signs.is_positive(ctx, arguments[-1]) else "?"
+    if name in ("ellipk", "ellipe"):
         return "+"
     return "?"
 
@@ -357,11 +359,11 @@ def note_singular_places(ctx: Context, name: str, arguments: list[Poly]) -> None
     """Note where the derivative rule of a function does not hold although the function has a value there."""
     last = arguments[-1]
     if name in ("polylog", "ellipk", "ellipe") and not signs.is_nonzero(ctx, last):
-        ctx.kinks.update(a.blind for p in (last, negative(last)) for m in algebra.equals_zero(ctx, p).terms for a, _ in m if a.kind == "eq")
+        ctx.kinks.update(skeleton(a.data[0]) for m in algebra.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq")
     if name == "floor":
         ctx.used.setdefault("away from kinks")
     if name == "arctan2" and not (signs.is_nonzero(ctx, arguments[0]) or signs.is_positive(ctx, last)):
         ctx.used.setdefault("away from kinks")
 
 
-__all__ = ["ONE_Q", "exponential_of", "logarithm_of", "normal", "note_singular_places", "sign"]
+__all__ = ["exponential_of", "leads_negative", "logarithm_of", "normal", "note_singular_places", "sign"]

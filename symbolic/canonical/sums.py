@@ -112,10 +112,18 @@ def _contract(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono, delta: At
     in_range = (single is not None and len(single) == 1 and single[0][0].kind == "ix" and single[0][1] == 1
                 and value.terms[single] == 1 and single[0][0].data[1] == index.data[1])
     if not in_range:
-        body = algebra.multiply(ctx, body, algebra.at_least_zero(ctx, value))
-        top = subtract(subtract(index.data[1], number(1)), value)
-        body = algebra.multiply(ctx, body, algebra.at_least_zero(ctx, top))
+        body = algebra.multiply(ctx, body, _within(ctx, value, index.data[1]))
     return sum_over(ctx, tuple(t for t in temporaries if t is not index), body)
+
+
+def _within(ctx: Context, value: Poly, size: Poly) -> Poly:
+    """[0 ≤ value < size]; where value is e - size·n this says that n = ⌊e/size⌋."""
+    if len(size.terms) == 1:
+        whole = digits.quotient(ctx, value, size)
+        if any(a.kind == "ix" for m in whole.terms for a, _ in m):
+            return algebra.equals_zero(ctx, whole)
+    top = subtract(subtract(size, number(1)), value)
+    return algebra.multiply(ctx, algebra.at_least_zero(ctx, value), algebra.at_least_zero(ctx, top))
 
 
 def _components(temporaries: tuple[Atom, ...], mono: Mono) -> list[tuple[tuple[Atom, ...], Mono]]:

@@ -227,10 +227,11 @@ class AtomField(Field):
         return 1 if evident else None
 
     # ------------------------------------------------------------------ functions
-    def function(self, name: str, x: Quotient) -> Quotient:
+    def function(self, name: str, x: Quotient, *more: Quotient) -> Quotient:
         from .functions import FUNCTIONS
 
-        return FUNCTIONS[name](self, x)
+        known = FUNCTIONS.get(name)
+        return self.opaque(name, x, *more, odd=False) if known is None else known(self, x)
 
     def exp(self, x: Quotient) -> Quotient:
         """e^x, one atom a monomial."""
@@ -350,16 +351,17 @@ class AtomField(Field):
                 pair = _turned(pair, step)
         return pair
 
-    def opaque(self, name: str, x: Quotient, odd: bool) -> Quotient:
-        """f(x) as an atom of its own, with f(-x) = -f(x) for odd functions."""
+    def opaque(self, name: str, x: Quotient, *more: Quotient, odd: bool) -> Quotient:
+        """f(x, ...) as an atom of its own, with f(-x) = -f(x) for odd functions of one argument."""
         numerator, denominator = self._lowest_terms(x)
         if odd and numerator.is_zero():
             return self.zero
         negate = odd and numerator.leading_coefficient() < 0
         if negate:
             numerator = -numerator
-        key = (name, polynomial_key(numerator), polynomial_key(denominator))
-        text = self._polynomial_text(numerator) + ("" if denominator.is_constant() else "/…")
+        others = [self._lowest_terms(y) for y in more]
+        key = (name, polynomial_key(numerator), polynomial_key(denominator), *(polynomial_key(p) for pair in others for p in pair))
+        text = ", ".join(self._polynomial_text(p) + ("" if q.is_constant() else "/…") for p, q in [(numerator, denominator), *others])
         value = self._generator(self._atom(key, f"{name}({text})"))
         return -value if negate else value
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from flint import fmpq
 
-from ..language.errors import UnsupportedError
 from ..language.nodes import Tensor
-from .fields import Closure, Field, Place
+from .fields import Closure, Field, Place, whole_power
+from .special_functions import slope_of
 
 Tangent = dict[Place, Any]
 
@@ -52,10 +52,14 @@ class Dual:
         if exponent == 0:
             return Dual(self.primal**0, {})
         if exponent == 1 or not self.tangent:
-            return Dual(self.primal**exponent, self.tangent)
-        lower = self.primal ** (exponent - 1)
+            return Dual(self.primal if exponent == 1 else _power(self.primal, exponent), self.tangent)
+        lower = _power(self.primal, exponent - 1)
         slope = _times(lower, exponent)
         return Dual(lower * self.primal, {k: slope * t for k, t in self.tangent.items()})
+
+
+def _power(value: Any, n: int) -> Any:
+    return value if n == 1 else whole_power(value, n, value**0)
 
 
 def _times(value: Any, n: int) -> Any:
@@ -141,15 +145,18 @@ class DualField(Field):
     def named(self, name: str) -> Dual:
         return Dual(self.base.named(name), {})
 
-    def function(self, name: str, x: Dual) -> Dual:
-        value = self.base.function(name, x.primal)
-        if not x.tangent:
-            return Dual(value, {})
+    def function(self, name: str, x: Dual, *more: Dual) -> Dual:
+        given = (x, *more)
+        primals = tuple(d.primal for d in given)
+        value = self.base.function(name, *primals)
         rule = _DERIVATIVE.get(name)
-        if rule is None:
-            raise UnsupportedError(f"the second path has no derivative of {name}")
-        slope = rule(self.base, x.primal, value)
-        return Dual(value, {k: slope * t for k, t in x.tangent.items()})
+        total: Tangent = {}
+        for n, argument in enumerate(given):
+            if not argument.tangent:
+                continue
+            slope = rule(self.base, x.primal, value) if rule is not None else slope_of(name, n)(self.base, primals, value)
+            total = _sum(total, {k: slope * t for k, t in argument.tangent.items()})
+        return Dual(value, total)
 
     def root(self, x: Dual, power: fmpq) -> Dual:
         value = self.base.root(x.primal, power)

@@ -29,6 +29,7 @@ from ..language.nodes import (
 )
 from ..language.operations import BY_FUNCTION, digamma, trigamma
 from ..language.sizes import Size
+from . import special_functions
 from .conditions import truth
 from .fields import Closure, Undefined, at, rational
 from .indexing import exact_code, is_discrete, places_code, size_at, union
@@ -64,6 +65,7 @@ PRIMITIVE: dict[Any, str] = {
     sp.loggamma: "loggamma",
     digamma: "digamma",
     trigamma: "trigamma",
+    **special_functions.PRIMITIVE,
 }
 _CONSTANT: dict[Any, str] = {sp.pi: "pi", sp.E: "e", sp.oo: "oo", sp.S.NegativeInfinity: "-oo"}
 _serial = itertools.count()
@@ -182,7 +184,10 @@ def _add(node: Any) -> Code:
 def _mul(node: Any) -> Code:
     codes = [compiled(a) for a in node.args]
     # Cheap factors that may be 0 come first: what they multiply is then not evaluated, and need not be defined there.
-    runs = [c.run for c in codes if c.binary] + [c.run for c in codes if not c.binary]
+    # Conditions on indices alone come before those that look at elements, which may be out of range where the index is not meant.
+    cheapest = [bool(c.binary and not a.has(Element)) for c, a in zip(codes, node.args, strict=True)]
+    runs = ([c.run for c, first in zip(codes, cheapest, strict=True) if first]
+            + [c.run for c, first in zip(codes, cheapest, strict=True) if c.binary and not first] + [c.run for c in codes if not c.binary])
     cheap = sum(c.binary for c in codes)
     negated = node.args[0] == -1 and len(runs) > 1
     if negated:
@@ -233,9 +238,14 @@ def _pow(node: Any) -> Code:
 
 def _function(node: Any) -> Code:
     name = PRIMITIVE[node.func]
-    code = compiled(node.args[0])
-    argument = code.run
-    return _remembered(lambda field, env: field.function(name, argument(field, env)), code.free)
+    codes = [compiled(a) for a in node.args]
+    if len(codes) > special_functions.ARGUMENTS.get(name, 1):
+        raise UnsupportedError(f"the second path cannot evaluate {node.func.__name__} with {len(codes)} arguments in {node}")
+    if len(codes) == 1:
+        argument = codes[0].run
+        return _remembered(lambda field, env: field.function(name, argument(field, env)), codes[0].free)
+    runs = [c.run for c in codes]
+    return _remembered(lambda field, env: field.function(name, *[r(field, env) for r in runs]), union(*(c.free for c in codes)))
 
 
 @lru_cache(maxsize=256)
@@ -388,7 +398,7 @@ _HANDLERS: tuple[tuple[Any, Callable[[Any], Code]], ...] = (
     (Indicator, _indicator),
     (PartialDerivative, _partial),
     (sp.Piecewise, _piecewise),
-    ((Index, Size, sp.floor, sp.ceiling, sp.Mod), _discrete_number),
+    ((Index, Size, sp.Mod), _discrete_number),
     (sp.Add, _add),
     (sp.Mul, _mul),
     (sp.Pow, _pow),

@@ -17,6 +17,8 @@ from flint import acb, arb, fmpq, fmpz
 from ..language.errors import UnsupportedError
 from ..language.linear_algebra import MatrixTensor
 from ..language.nodes import DefinedTensor, Tensor
+from . import special_functions
+from .failures import Inexact, Undecided, Undefined
 
 if TYPE_CHECKING:
     from .points import Point
@@ -26,16 +28,18 @@ Place = tuple[int, ...]
 _NEGLIGIBLE = arb(2) ** -83  # about 1e-25
 
 
-class Undefined(ArithmeticError):
-    """The expression has no value at this point: division by zero, logarithm of a number <= 0, ..."""
-
-
-class Undecided(ArithmeticError):
-    """A comparison that the precision at hand cannot decide; more bits or another point may."""
-
-
-class Inexact(ArithmeticError):
-    """Exact arithmetic stops here: too many terms, out of time, or a sign that is not known."""
+def whole_power(x: Any, exponent: int, one: Any) -> Any:
+    """x ** exponent by multiplication: arb's own power gives nan for a ball that holds 0."""
+    if isinstance(x, arb):
+        result, square = one, x
+        while exponent:
+            if exponent & 1:
+                result = result * square
+            exponent >>= 1
+            if exponent:
+                square = square * square
+        return result
+    return x**exponent
 
 
 class Field:
@@ -69,8 +73,8 @@ class Field:
         """The element of a declared tensor."""
         raise NotImplementedError
 
-    def function(self, name: str, x: Any) -> Any:
-        """A primitive elementwise function (see `evaluator.PRIMITIVE`)."""
+    def function(self, name: str, x: Any, *more: Any) -> Any:
+        """A primitive elementwise function (see `evaluator.PRIMITIVE`) of one or more arguments."""
         raise NotImplementedError
 
     def root(self, x: Any, power: fmpq) -> Any:
@@ -140,8 +144,8 @@ class Field:
     def power(self, x: Any, exponent: int) -> Any:
         """x ** exponent for an integer exponent."""
         if exponent >= 0:
-            return x**exponent
-        return self.invert(x if exponent == -1 else x ** (-exponent))
+            return whole_power(x, exponent, self.one)
+        return self.invert(whole_power(x, -exponent, self.one))
 
     def derivative(self, tensor: Tensor) -> Any:
         """The field of dual numbers over this one, with tangents along the elements of `tensor`."""
@@ -231,7 +235,16 @@ class BallField(Field):
     def leaf(self, tensor: Tensor, place: Place) -> arb:
         return arb(self.point.value(tensor, place))
 
-    def function(self, name: str, x: arb) -> arb:
+    def function(self, name: str, x: arb, *more: arb) -> arb:
+        if name in special_functions.BALL:
+            value = special_functions.BALL[name](x, *more)
+            if not value.is_finite():
+                if all(v.is_exact() for v in (x, *more)):
+                    raise Undefined(f"{name} at {', '.join(map(_short, (x, *more)))}")
+                raise Undecided(f"{name} at {', '.join(map(_short, (x, *more)))}")
+            if name in ("floor", "ceil") and x.is_exact() and x.is_integer():
+                self.tie = True
+            return value
         ends = _BALL_DOMAIN.get(name)
         if ends is not None:
             low, high = ends
@@ -332,3 +345,6 @@ def integer(value: fmpq) -> int:
 def working_precision(bits: int) -> Any:
     """A context in which balls have this many bits."""
     return flint.ctx.workprec(bits)
+
+
+__all__ = ["BallField", "Closure", "Field", "Inexact", "Place", "Undecided", "Undefined", "at", "integer", "rational", "working_precision"]

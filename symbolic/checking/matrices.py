@@ -10,7 +10,7 @@ from typing import Any
 
 from .fields import Undefined
 
-LARGEST = 5  # cofactors cost n!
+LARGEST = 8  # minors are kept by their columns: 2^n of them
 
 
 def determinant(entry: Callable[[int, int], Any], n: int, field: Any) -> Any:

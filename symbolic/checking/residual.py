@@ -109,6 +109,8 @@ def _size_product(power: tuple[tuple[Any, Fraction], ...], sizes: dict[Any, int]
 
 def simple_number(value: arb) -> Fraction | None:
     """A rational with a small denominator that lies in the ball, if there is one."""
+    if not value.is_finite():
+        return None
     guess = Fraction(value.mid().str(30, radius=False)).limit_denominator(20_000)
     return guess if _near(value, arb(fmpq(guess.numerator, guess.denominator))) else None
 

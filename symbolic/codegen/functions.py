@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 
 def function(c: Compiler, e: sp.Function) -> Value:
     row = operation_of(e.func)
-    if row is None or len(e.args) != 1:
+    if row is None or len(e.args) > row.arity:
         raise UnsupportedError(
             f"the function {e.func.__name__} has no NumPy code; operations are declared in language/operations.py"
         )
-    inner = c.value(e.args[0]).numbers()
+    values = [c.value(a).numbers() for a in e.args]
     if row.numpy.startswith("np."):
         name = c.np + row.numpy[2:]
     else:
         name = c.helper(row.numpy)
-    return Value(f"{name}({inner.code})", inner.axes)
+    if len(values) == 1:
+        return Value(f"{name}({values[0].code})", values[0].axes)
+    order = merged_axes(values, c.rank)
+    return Value(f"{name}({', '.join(aligned(v, order).code for v in values)})", order)
 
 
 def logarithm(c: Compiler, e: sp.log) -> Value:

@@ -34,9 +34,24 @@ def relu(x: Any) -> Any:
     return np.maximum(x, 0.0)
 
 
+def erf(x: Any) -> Any:
+    import math
+
+    import numpy as np
+
+    return np.vectorize(math.erf, otypes=[float])(x)
+
+
+def erfc(x: Any) -> Any:
+    import math
+
+    import numpy as np
+
+    return np.vectorize(math.erfc, otypes=[float])(x)
+
+
 def gelu(x: Any) -> Any:
     import numpy as np
-    from scipy.special import erf
 
     return 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
 
@@ -67,6 +82,80 @@ def trigamma(x: Any) -> Any:
     from scipy.special import polygamma
 
     return polygamma(1, x)
+
+
+def fresnel_s(x: Any) -> Any:
+    from scipy.special import fresnel
+
+    return fresnel(x)[0]
+
+
+def fresnel_c(x: Any) -> Any:
+    from scipy.special import fresnel
+
+    return fresnel(x)[1]
+
+
+def gamma_lower(a: Any, x: Any) -> Any:
+    from scipy.special import gamma, gammainc
+
+    return gammainc(a, x) * gamma(a)
+
+
+def gamma_upper(a: Any, x: Any) -> Any:
+    from scipy.special import gamma, gammaincc
+
+    return gammaincc(a, x) * gamma(a)
+
+
+def betainc_between(a: Any, b: Any, low: Any, high: Any) -> Any:
+    from scipy.special import betainc
+
+    return betainc(a, b, high) - betainc(a, b, low)
+
+
+def expint(n: Any, x: Any) -> Any:
+    import mpmath
+    import numpy as np
+
+    return np.vectorize(lambda order, at: float(mpmath.expint(order, at)), otypes=[float])(n, x)
+
+
+def polylog(s: Any, z: Any) -> Any:
+    import mpmath
+    import numpy as np
+
+    return np.vectorize(lambda order, at: float(mpmath.polylog(order, at)), otypes=[float])(s, z)
+
+
+def lambert_w(x: Any) -> Any:
+    from scipy.special import lambertw
+
+    return lambertw(x).real
+
+
+def airy_ai(x: Any) -> Any:
+    from scipy.special import airy
+
+    return airy(x)[0]
+
+
+def airy_ai_prime(x: Any) -> Any:
+    from scipy.special import airy
+
+    return airy(x)[1]
+
+
+def airy_bi(x: Any) -> Any:
+    from scipy.special import airy
+
+    return airy(x)[2]
+
+
+def airy_bi_prime(x: Any) -> Any:
+    from scipy.special import airy
+
+    return airy(x)[3]
 
 
 def stable_softmax(x: Any, axis: int) -> Any:

@@ -18,7 +18,7 @@ from ..language.sizes import Size
 from . import runtime
 from .compiler import Compiler, identifier
 
-_CALLS = {"silu": ("sigmoid",), "mish": ("softplus",)}  # helpers that call another helper
+_CALLS = {"silu": ("sigmoid",), "mish": ("softplus",), "gelu": ("erf",)}  # helpers that call another helper
 _RESERVED = sorted({row.numpy.rpartition(".")[2] for row in OPERATIONS.values() if not row.numpy.startswith("np.")})
 
 
@@ -27,7 +27,7 @@ def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], argum
 
     There are no loops over indices; sizes are read from the shapes of the arguments; softmax, logsumexp, sigmoid and
     their logarithms keep their stable forms; an axis that the expression does not depend on has its full length all the
-    same. The erf and gamma families call SciPy.
+    same. Special functions other than erf call SciPy.
 
     Raises `ShapeError` for a free index that is not in `indices` or a size that no argument has, and `UnsupportedError`
     for what has no NumPy code.
@@ -179,7 +179,7 @@ def _helper_source(name: str, imports: dict[str, None]) -> str:
     lines = []
     for line in inspect.getsource(getattr(runtime, name)).splitlines():
         text = line.strip()
-        if text.startswith("from scipy"):
+        if text.startswith("from scipy") or text in ("import math", "import mpmath"):
             imports.setdefault(text)
         elif not text.startswith("import "):
             lines.append(re.sub(r": Any|( -> Any)", "", line))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from .operations import Operation, Parameter, declare, digamma, named_function
+from .operations import BY_FUNCTION, OPERATIONS, Operation, Parameter, declare, digamma, named_function
 
 owens_t = named_function("owens_t", 2)
+polylog = named_function("polylog", 2)  # SymPy's own puts numbers into its argument, which elements of arrays do not survive
 
 _DLMF = "NIST Digital Library of Mathematical Functions"
 _HALF = sp.Rational(1, 2)
@@ -24,6 +25,11 @@ def _order(example: sp.Expr, domain: str = "real") -> tuple[Parameter, ...]:
 def _beta_density(a: sp.Expr, b: sp.Expr, x: sp.Expr) -> sp.Expr:
     """x^(a-1) (1-x)^(b-1) / B(a, b)."""
     return x ** (a - 1) * (1 - x) ** (b - 1) * sp.gamma(a + b) / (sp.gamma(a) * sp.gamma(b))
+
+
+def _polylog_below(s: sp.Expr, z: sp.Expr) -> sp.Expr:
+    """Li_(s-1)(z), which is -log(1-z) for s = 2."""
+    return -sp.log(1 - z) if s == 2 else polylog(s - 1, z)
 
 
 for _row in (
@@ -56,7 +62,7 @@ for _row in (
     Operation("expi", sp.Ei, r"\operatorname{Ei}", "scipy.special.expi", lambda x: sp.exp(x) / x, f"{_DLMF}, 6.2", domain="nonzero"),
     Operation("expint", sp.expint, r"\operatorname{E}", "expint", lambda n, x: -sp.expint(n - 1, x), f"{_DLMF}, 8.19",
               domain="positive", parameters=_order(2)),
-    Operation("polylog", sp.polylog, r"\operatorname{Li}", "polylog", lambda s, z: sp.polylog(s - 1, z) / z, f"{_DLMF}, 25.12",
+    Operation("polylog", polylog, r"\operatorname{Li}", "polylog", lambda s, z: _polylog_below(s, z) / z, f"{_DLMF}, 25.12",
               domain="(-inf,1)", parameters=_order(2)),
     Operation("lambertw", sp.LambertW, r"\operatorname{W}", "lambert_w", lambda x: sp.exp(-sp.LambertW(x)) / (1 + sp.LambertW(x)),
               f"{_DLMF}, 4.13"),
@@ -87,4 +93,6 @@ for _row in (
 ):
     declare(_row)
 
-__all__ = ["owens_t"]
+BY_FUNCTION[sp.polylog] = OPERATIONS["polylog"]
+
+__all__ = ["owens_t", "polylog"]

@@ -22,12 +22,10 @@ _LAYOUT = "Head a holds the columns a·d_k, ..., a·d_k + d_k − 1 of the wide 
 _AXES = "Heads are an axis of the weights; entry (c, a, b) is entry (c, a·d_k + b) of the wide matrix."
 
 
-def wide(value: Array, axis: int) -> Array:
-    """Axes `axis` and `axis` + 1, of sizes h and d, as one of size h·d: entry a·d + b is the old entry (a, b)."""
-    a, b = value.indices[axis : axis + 2]
-    c = index("c", a.size * b.size)
-    placed = IndexSum(IndexSum(Delta(c, a * b.size + b) * value.body, b), a)
-    return Array([*value.indices[:axis], c, *value.indices[axis + 2 :]], placed, value.divisors)
+def places(heads: object, width: object) -> Array:
+    """T[c, a, b] = 1 where column c = a·d + b, and 0 elsewhere: which head and which of its features a column holds."""
+    c, a, b = index("c", heads * width), index("a", heads), index("b", width)  # type: ignore[operator]
+    return Array([c, a, b], Delta(c, a * b.size + b))
 
 
 def split_heads(value: Array, heads: object, width: object) -> Array:
@@ -99,11 +97,11 @@ def multi_head_one() -> Claim:
 
 @theorem(topic="multi_head_attention", title="Grouped queries: head g·r + s uses key head g", source=_AINSLIE)
 def repeat_key_heads() -> Claim:
-    q, k = array("Q", "B,g,r,n,d_k"), array("K", "B,g,m,d_k")
-    repeated = k[:, :, None, :, :] * lm.ones(q.shape[2])[None, None, :, None, None]
+    q, k = array("Q", "g,r,n,d_k"), array("K", "g,m,d_k")
+    repeated = k[:, None, :, :] * lm.ones(q.shape[1])[None, :, None, None]
     return Claim(
-        lm.einsum("bgrna,bgrma->bgrnm", q, repeated),
-        lm.einsum("bgrna,bgma->bgrnm", q, k),
+        lm.einsum("grna,grma->grnm", q, repeated),
+        lm.einsum("grna,gma->grnm", q, k),
         by=[contract()],
         notes=["There are g key heads for g·r query heads; query head a uses key head a // r, each repeated r times."],
     )
@@ -113,7 +111,7 @@ def repeat_key_heads() -> Claim:
 def _weights(context: str) -> list[Array]:
     """W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O; keys and values are made from features of the size given."""
     shapes = {"W_Q": "d,h,d_k", "b_Q": "h,d_k", "W_K": f"{context},h,d_k", "b_K": "h,d_k"}
-    shapes |= {"W_V": f"{context},h,d_v", "b_V": "h,d_v", "W_O": "h,d_v,d_o", "b_O": "d_o"}
+    shapes |= {"W_V": f"{context},h,d_v", "b_V": "h,d_v", "W_O": "h,d_v,d", "b_O": "d"}
     return [array(name, shape) for name, shape in shapes.items()]
 
 
@@ -153,9 +151,9 @@ def vjp_cross_attention() -> System:
 
 @theorem(topic="multi_head_attention", title="Gradient of grouped-query attention", source=_AINSLIE)
 def vjp_grouped_query_attention() -> System:
-    q, k, v = array("Q", "B,g,r,n,d_k"), array("K", "B,g,m,d_k"), array("V", "B,g,m,d_v")
-    scores = define("S", lm.einsum("bgrna,bgma->bgrnm", q, k) / lm.sqrt(Array((), q.shape[-1])))
-    output = define("O", lm.einsum("bgrnm,bgma->bgrna", lm.softmax(scores, name="P"), v))
+    q, k, v = array("Q", "g,r,n,d_k"), array("K", "g,m,d_k"), array("V", "g,m,d_v")
+    scores = define("S", lm.einsum("grna,gma->grnm", q, k) / lm.sqrt(Array((), q.shape[-1])))
+    output = define("O", lm.einsum("grnm,gma->grna", lm.softmax(scores, name="P"), v))
     g = array("G", output.shape)
     return System(
         lm.sum(g * output),

@@ -14,6 +14,7 @@ import sympy as sp
 
 from ..language import operations as op
 from ..language.errors import UnsupportedError
+from ..language.special_operations import owens_t, polylog
 from . import elementwise as el
 from . import reducing, table
 from .dispatch import TABLES
@@ -59,7 +60,7 @@ def _xlog1py(x: sp.Expr, y: sp.Expr) -> sp.Expr:
 
 
 def _spence(x: sp.Expr) -> sp.Expr:
-    return sp.polylog(2, 1 - x)
+    return polylog(sp.Integer(2), 1 - x)
 
 
 FORMULAS: dict[str, Callable[..., sp.Expr]] = {
@@ -134,6 +135,7 @@ FORMULAS: dict[str, Callable[..., sp.Expr]] = {
     "expn": sp.expint,
     "lambertw": sp.LambertW,
     "spence": _spence,
+    "owens_t": owens_t,
 }
 
 

@@ -103,7 +103,12 @@ def _inputs(d: Derivation) -> dict[str, np.ndarray]:
 def _gradient(d: Derivation, adjoint: DefinedTensor, inputs: dict[str, np.ndarray]) -> np.ndarray:
     at = [index("i", n) for n in adjoint.shape]
     arguments = [t for t in d.tensors if not isinstance(t, DefinedTensor)]
-    function = compile_numpy("gradient", element(adjoint, *at), at, arguments)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(50_000)  # the generated code is written by recursion through all definitions
+    try:
+        function = compile_numpy("gradient", element(adjoint, *at), at, arguments)
+    finally:
+        sys.setrecursionlimit(limit)
     return np.asarray(function(*(inputs[t.name] for t in arguments)), dtype=float)
 
 

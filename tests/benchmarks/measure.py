@@ -7,6 +7,7 @@ import os
 import platform
 import statistics
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from .ours import canonical, every_step, make, measure_size, measure_theorem, se
 from .processes import COMMANDS, measure_process
 from .tables import report
 from .tensorgrad_route import measure_tensorgrad
-from .timing import OutOfTime, WrongAnswer, at_most, once, timed
+from .timing import OutOfTime, WrongAnswer, at_most, once
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "bench"
 SIZES = (4, 8, 16, 32)
@@ -59,10 +60,21 @@ def _machine() -> dict[str, Any]:
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists():
-        names = [line.partition(":")[2].strip() for line in information.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.partition(":")[2].strip()
+            for line in information.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
-    return {"processors": os.cpu_count(), "model": model, "python": platform.python_version(), "sympy": version("sympy"),
-            "flint": version("python-flint"), "numpy": version("numpy"), "system": platform.system()}
+    return {
+        "processors": os.cpu_count(),
+        "model": model,
+        "python": platform.python_version(),
+        "sympy": version("sympy"),
+        "flint": version("python-flint"),
+        "numpy": version("numpy"),
+        "system": platform.system(),
+    }
 
 
 def _explicit(name: str) -> dict[str, float]:
@@ -83,8 +95,19 @@ def _explicit(name: str) -> dict[str, float]:
     return found
 
 
+def _verified(function: Callable[[], Any], expected: Any) -> float:
+    """Milliseconds of a new question, the median of three (one run, if that takes over a second)."""
+    times: list[float] = []
+    while len(times) < 3 and max(times, default=0) < 1000:
+        answer, taken = once(function)
+        if answer != expected:
+            raise WrongAnswer(f"{answer!r:.300} where {expected!r} was expected")
+        times.append(taken)
+    return statistics.median(times)
+
+
 def _all_theorems(known: dict[str, Theorem]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Every theorem's times, slowest statement first, and the shares under the aims; what is not proved is named, not timed."""
+    """Every theorem's times, slowest statement first, and the shares; what is not proved is named, not timed."""
     rows: list[dict[str, Any]] = []
     unproved: list[str] = []
     for name, theorem in known.items():
@@ -93,18 +116,27 @@ def _all_theorems(known: dict[str, Theorem]) -> tuple[list[dict[str, Any]], dict
         if every != "proved":
             unproved.append(f"{name} ({every})")
             continue
-        rows.append({
-            "name": name,
-            "canonical": timed(lambda d=d: canonical(d), lambda yes: yes is True, 3).new,
-            "second path": timed(lambda d=d: second_path(d), lambda yes: yes is True, 3).new,
-            "proof": timed(lambda d=d: statement(d), lambda verdict: verdict == "proved", 3).new,
-            "every step": taken,
-        })
+        rows.append(
+            {
+                "name": name,
+                "canonical": _verified(lambda d=d: canonical(d), True),
+                "second path": _verified(lambda d=d: second_path(d), True),
+                "proof": _verified(lambda d=d: statement(d), "proved"),
+                "every step": taken,
+            }
+        )
     rows.sort(key=lambda r: (-r["proof"], r["name"]))
     proofs, forms, steps = ([r[k] for r in rows] for k in ("proof", "canonical", "every step"))
     shares = {
-        "theorems": len(known), "unproved": unproved, "proof under 50 ms": sum(t < 50 for t in proofs), "canonical under 10 ms": sum(t < 10 for t in forms),
-        "median proof": statistics.median(proofs), "slowest proof": max(proofs), "median canonical": statistics.median(forms),
-        "slowest canonical": max(forms), "median every step": statistics.median(steps), "all steps seconds": sum(steps) / 1e3,
+        "theorems": len(known),
+        "unproved": unproved,
+        "proof under 50 ms": sum(t < 50 for t in proofs),
+        "canonical under 10 ms": sum(t < 10 for t in forms),
+        "median proof": statistics.median(proofs),
+        "slowest proof": max(proofs),
+        "median canonical": statistics.median(forms),
+        "slowest canonical": max(forms),
+        "median every step": statistics.median(steps),
+        "all steps seconds": sum(steps) / 1e3,
     }
     return rows[:12], shares

@@ -1,8 +1,8 @@
 """Plain SymPy with explicit components: the same five results at K = 4, 8, 16, 32, one symbol an entry.
 
-A route builds the loss, differentiates it, and shows that every entry of the difference to the claim is zero. It stands for
-what a careful user writes: `diff`, then `cancel(together(...))` where SymPy has not already found 0. The claim can be spoiled,
-so that a test sees each route refuse it.
+A route builds the loss, differentiates it, and shows that every entry of the difference to the claim is zero. It
+stands for what a careful user writes: `diff`, then `cancel(together(...))` where SymPy has not already found 0. The
+claim can be spoiled, so that a test sees each route refuse it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ def softmax_jacobian(k: int, spoiled: bool = False) -> int:
     """∂p_i/∂z_k = δ_ik p_i − p_i p_k, entry by entry."""
     z = _symbols("z", k)
     p = _softmax(z)
-    return _zeros(sp.diff(p[i], z[j]) - (sp.KroneckerDelta(i, j) * p[i] - _sign(spoiled) * p[i] * p[j])
-                  for i in range(k) for j in range(k))
+    return _zeros(
+        sp.diff(p[i], z[j]) - (sp.KroneckerDelta(i, j) * p[i] - _sign(spoiled) * p[i] * p[j])
+        for i in range(k)
+        for j in range(k)
+    )
 
 
 def cross_entropy_gradient(k: int, spoiled: bool = False) -> int:
@@ -67,8 +70,11 @@ def logsumexp_hessian(k: int, spoiled: bool = False) -> int:
     z = _symbols("z", k)
     p = _softmax(z)
     value = sp.log(sp.Add(*(sp.exp(a) for a in z)))
-    return _zeros(sp.diff(value, z[i], z[j]) - (sp.KroneckerDelta(i, j) * p[i] - _sign(spoiled) * p[i] * p[j])
-                  for i in range(k) for j in range(k))
+    return _zeros(
+        sp.diff(value, z[i], z[j]) - (sp.KroneckerDelta(i, j) * p[i] - _sign(spoiled) * p[i] * p[j])
+        for i in range(k)
+        for j in range(k)
+    )
 
 
 def kl_gradient(k: int, spoiled: bool = False) -> int:

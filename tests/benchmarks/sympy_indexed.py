@@ -1,8 +1,8 @@
-"""SymPy's own symbolic sizes: `Indexed` with `Sum`, and `MatrixSymbol`. Each answer is judged before anything else is said.
+"""SymPy's own symbolic sizes: `Indexed` with `Sum`, and `MatrixSymbol`. Each answer is judged first of all.
 
-A derivative is judged at K = 3 with numbers in place of the entries, against the value that the claim has there; then `simplify`
-may try to show the claim for the symbol K. So a row says three things: whether the derivative is right, whether the
-claim was proved, and how long both took.
+A derivative is judged at K = 3 with numbers in place of the entries, against the value that the claim has there; then
+`simplify` may try to show the claim for the symbol K. So a row says three things: whether the derivative is right,
+whether the claim was proved, and how long both took.
 """
 
 from __future__ import annotations
@@ -63,18 +63,41 @@ def _covariance(i: int, k: int) -> float:
 
 
 QUESTIONS = (
-    Question("softmax Jacobian, Indexed, fresh letters", lambda: sp.diff(_softmax(_i), _z[_k]),
-             lambda: _softmax(_i) * (_DELTA(_i, _k) - _softmax(_k)), _covariance, (_i, _k)),
-    Question("softmax Jacobian, Indexed, by the letter that the sum binds", lambda: sp.diff(_softmax(_i), _z[_m]),
-             lambda: _softmax(_i) * (_DELTA(_i, _m) - _softmax(_m)), _covariance, (_i, _m)),
-    Question("cross-entropy gradient, Indexed, fresh letters", lambda: sp.diff(_cross_entropy(), _z[_k]),
-             lambda: _softmax(_k) * sp.Sum(_y[_j], (_j, 1, _K)) - _y[_k],
-             lambda k: _p(k) - _VALUES["y"][k - 1], (_k,)),
-    Question("cross-entropy gradient, Indexed, by the letter that the sum binds", lambda: sp.diff(_cross_entropy(), _z[_j]),
-             lambda: _softmax(_j) * sp.Sum(_y[_k], (_k, 1, _K)) - _y[_j],
-             lambda j: _p(j) - _VALUES["y"][j - 1], (_j,)),
-    Question("log-sum-exp Hessian, Indexed, fresh letters", lambda: sp.diff(sp.log(_total()), _z[_i], _z[_k]),
-             lambda: _softmax(_i) * (_DELTA(_i, _k) - _softmax(_k)), _covariance, (_i, _k)),
+    Question(
+        "softmax Jacobian, Indexed, fresh letters",
+        lambda: sp.diff(_softmax(_i), _z[_k]),
+        lambda: _softmax(_i) * (_DELTA(_i, _k) - _softmax(_k)),
+        _covariance,
+        (_i, _k),
+    ),
+    Question(
+        "softmax Jacobian, Indexed, by the letter that the sum binds",
+        lambda: sp.diff(_softmax(_i), _z[_m]),
+        lambda: _softmax(_i) * (_DELTA(_i, _m) - _softmax(_m)),
+        _covariance,
+        (_i, _m),
+    ),
+    Question(
+        "cross-entropy gradient, Indexed, fresh letters",
+        lambda: sp.diff(_cross_entropy(), _z[_k]),
+        lambda: _softmax(_k) * sp.Sum(_y[_j], (_j, 1, _K)) - _y[_k],
+        lambda k: _p(k) - _VALUES["y"][k - 1],
+        (_k,),
+    ),
+    Question(
+        "cross-entropy gradient, Indexed, by the letter that the sum binds",
+        lambda: sp.diff(_cross_entropy(), _z[_j]),
+        lambda: _softmax(_j) * sp.Sum(_y[_k], (_k, 1, _K)) - _y[_j],
+        lambda j: _p(j) - _VALUES["y"][j - 1],
+        (_j,),
+    ),
+    Question(
+        "log-sum-exp Hessian, Indexed, fresh letters",
+        lambda: sp.diff(sp.log(_total()), _z[_i], _z[_k]),
+        lambda: _softmax(_i) * (_DELTA(_i, _k) - _softmax(_k)),
+        _covariance,
+        (_i, _k),
+    ),
 )
 
 
@@ -103,8 +126,13 @@ def ask(q: Question, seconds: float = 30.0) -> dict[str, Any]:
     except OutOfTime:
         proved = None
     whole = time.perf_counter() - start
-    return {"question": q.title, "right": _right(q, derivative), "proved": proved, "derivative": 1e3 * taken,
-            "with proof": 1e3 * whole}
+    return {
+        "question": q.title,
+        "right": _right(q, derivative),
+        "proved": proved,
+        "derivative": 1e3 * taken,
+        "with proof": 1e3 * whole,
+    }
 
 
 def matrix_symbol() -> dict[str, Any]:
@@ -116,8 +144,18 @@ def matrix_symbol() -> dict[str, Any]:
     powers = z.applyfunc(sp.exp)
     derivative = (powers / (sp.OneMatrix(1, n) * powers)[0, 0]).diff(z)
     taken = time.perf_counter() - start
-    at = derivative.subs(n, 2).doit().as_explicit().subs({sp.MatrixSymbol("z", 2, 1)[r, 0]: v for r, v in enumerate((0.3, -1.1))})
+    at = (
+        derivative.subs(n, 2)
+        .doit()
+        .as_explicit()
+        .subs({sp.MatrixSymbol("z", 2, 1)[r, 0]: v for r, v in enumerate((0.3, -1.1))})
+    )
     total = math.exp(0.3) + math.exp(-1.1)
     off_diagonal = -math.exp(0.3) * math.exp(-1.1) / total**2
-    return {"question": "softmax Jacobian, MatrixSymbol", "right": bool(abs(complex(at[0, 1]) - off_diagonal) < 1e-9), "proved": False,
-            "derivative": 1e3 * taken, "with proof": None}
+    return {
+        "question": "softmax Jacobian, MatrixSymbol",
+        "right": bool(abs(complex(at[0, 1]) - off_diagonal) < 1e-9),
+        "proved": False,
+        "derivative": 1e3 * taken,
+        "with proof": None,
+    }

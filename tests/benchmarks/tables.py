@@ -18,7 +18,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table, columns padded; all but the first are set to the right."""
     cells = [list(head), *(list(r) for r in rows)]
     widths = [max(_width(r[n]) for r in cells) for n in range(len(head))]
-    lines = ["| " + " | ".join(_padded(c, w, n > 0) for n, (c, w) in enumerate(zip(r, widths, strict=True))) + " |" for r in cells]
+    lines = [
+        "| " + " | ".join(_padded(c, w, n > 0) for n, (c, w) in enumerate(zip(r, widths, strict=True))) + " |"
+        for r in cells
+    ]
     rule = "|" + "|".join(("-" * (w + 1) + ":") if n else "-" * (w + 2) for n, w in enumerate(widths)) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
 
@@ -34,15 +37,27 @@ def _padded(text: str, width: int, right: bool) -> str:
 
 def report(results: dict[str, Any]) -> str:
     """All tables, with the sentences that say what the columns are."""
-    parts = ["# Measurements", _machine(results["machine"]), *_theorems(results), *_explicit(results), *_indexed(results),
-             *_sizes(results), *_all(results), *_processes(results)]
+    parts = [
+        "# Measurements",
+        _machine(results["machine"]),
+        *_theorems(results),
+        *_explicit(results),
+        *_indexed(results),
+        *_sizes(results),
+        *_all(results),
+        *_processes(results),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
 def _machine(machine: dict[str, Any]) -> str:
-    return (f"{machine['processors']} processors ({machine['model']}), Python {machine['python']}, SymPy {machine['sympy']}, "
-            f"python-flint {machine['flint']}. Times are milliseconds in one warm process, medians; the memo tables of SymPy and of "
-            "Lemmata are emptied before each run, unless a row says *again*. Every answer was verified before it was timed.")
+    return (
+        f"{machine['processors']} processors ({machine['model']}), Python "
+        f"{machine['python']}, SymPy {machine['sympy']}, "
+        f"python-flint {machine['flint']}. Times are milliseconds in one warm "
+        f"process, medians; the memo tables of SymPy and of "
+        "Lemmata are emptied before each run, unless a row says *again*. Every answer was verified before it was timed."
+    )
 
 
 def _theorems(results: dict[str, Any]) -> list[str]:
@@ -64,43 +79,90 @@ def _explicit(results: dict[str, Any]) -> list[str]:
         ratio = "—" if last is None else f"{last / whole:.0f}×"
         canonical = "—" if last is None else f"{last / ours[name]['canonical']:.0f}×"
         rows.append([name, *(milliseconds(times.get(k)) for k in sizes), milliseconds(whole), ratio, canonical])
-    text = ("SymPy writes out K components, differentiates and shows every entry of the difference to be zero, for that K alone. Lemmata "
-            "makes the derivation and proves the statement on both paths, for every K. The last columns divide SymPy's time at "
-            f"K = {sizes[-1]} by that, and by the canonical form's time alone.")
-    return ["## Beside plain SymPy with explicit components (ms)", text,
-            table(["statement", *(f"SymPy, K={k}" for k in sizes), "Lemmata, every K", "ratio", "ratio, canonical form"], rows)]
+    text = (
+        "SymPy writes out K components, differentiates and shows every entry of the "
+        "difference to be zero, for that K alone. Lemmata "
+        "makes the derivation and proves the statement on both paths, for every K. "
+        "The last columns divide SymPy's time at "
+        f"K = {sizes[-1]} by that, and by the canonical form's time alone."
+    )
+    return [
+        "## Beside plain SymPy with explicit components (ms)",
+        text,
+        table(
+            ["statement", *(f"SymPy, K={k}" for k in sizes), "Lemmata, every K", "ratio", "ratio, canonical form"], rows
+        ),
+    ]
 
 
 def _indexed(results: dict[str, Any]) -> list[str]:
-    rows = [[r["question"], "right" if r["right"] else "WRONG", {True: "yes", False: "no", None: "out of time"}[r["proved"]],
-             milliseconds(r["derivative"]), milliseconds(r["with proof"])] for r in results["indexed"]]
+    rows = [
+        [
+            r["question"],
+            "right" if r["right"] else "WRONG",
+            {True: "yes", False: "no", None: "out of time"}[r["proved"]],
+            milliseconds(r["derivative"]),
+            milliseconds(r["with proof"]),
+        ]
+        for r in results["indexed"]
+    ]
     tensorgrad = results["tensorgrad"]
-    said = tensorgrad.get("skipped") or f"{milliseconds(tensorgrad['derivative and simplification'])} ms, value verified at K = 5"
-    return ["## Beside SymPy's own symbolic sizes (ms)",
-            table(["question", "derivative", "simplify proved the claim", "derivative ms", "with the attempt ms"], rows),
-            f"tensorgrad, softmax Jacobian: {said}."]
+    said = (
+        tensorgrad.get("skipped")
+        or f"{milliseconds(tensorgrad['derivative and simplification'])} ms, value verified at K = 5"
+    )
+    return [
+        "## Beside SymPy's own symbolic sizes (ms)",
+        table(["question", "derivative", "simplify proved the claim", "derivative ms", "with the attempt ms"], rows),
+        f"tensorgrad, softmax Jacobian: {said}.",
+    ]
 
 
 def _sizes(results: dict[str, Any]) -> list[str]:
-    rows = [[f"K = {r['size']}" if r["size"] != "K" else "K, a symbol", r["verdict"], milliseconds(r["canonical"]),
-             milliseconds(r["proof of the statement"])] for r in results["flatness"]]
-    return ["## The softmax Jacobian at numeric sizes (ms)",
-            "For the symbol there is one time, whatever K will be. A numeric size is asked for here to see that it costs little more.",
-            table(["size", "verdict", "canonical", "proof of the statement"], rows)]
+    rows = [
+        [
+            f"K = {r['size']}" if r["size"] != "K" else "K, a symbol",
+            r["verdict"],
+            milliseconds(r["canonical"]),
+            milliseconds(r["proof of the statement"]),
+        ]
+        for r in results["flatness"]
+    ]
+    return [
+        "## The softmax Jacobian at numeric sizes (ms)",
+        "For the symbol there is one time, whatever K will be. A numeric size is "
+        "asked for here to see that it costs little more.",
+        table(["size", "verdict", "canonical", "proof of the statement"], rows),
+    ]
 
 
 def _all(results: dict[str, Any]) -> list[str]:
-    rows = [[r["name"], milliseconds(r["canonical"]), milliseconds(r["second path"]), milliseconds(r["proof"]),
-             milliseconds(r["every step"])] for r in results["slowest"]]
+    rows = [
+        [
+            r["name"],
+            milliseconds(r["canonical"]),
+            milliseconds(r["second path"]),
+            milliseconds(r["proof"]),
+            milliseconds(r["every step"]),
+        ]
+        for r in results["slowest"]
+    ]
     s = results["shares"]
     proved = "all proved" if not s["unproved"] else f"NOT PROVED, and not timed: {', '.join(s['unproved'])}"
-    text = (f"{s['theorems']} theorems, {proved}. Statement on both paths: {s['proof under 50 ms']} of them under 50 ms, median "
-            f"{milliseconds(s['median proof'])} ms, slowest {milliseconds(s['slowest proof'])} ms. Canonical form alone: "
-            f"{s['canonical under 10 ms']} under 10 ms, median {milliseconds(s['median canonical'])} ms, slowest "
-            f"{milliseconds(s['slowest canonical'])} ms. With every step: median {milliseconds(s['median every step'])} ms, all of "
-            f"them {s['all steps seconds']:.1f} s.")
-    return ["## All theorems: the slowest statements (ms)", text,
-            table(["theorem", "canonical", "second path", "proof of the statement", "proof of every step"], rows)]
+    text = (
+        f"{s['theorems']} theorems, {proved}. Statement on both paths: "
+        f"{s['proof under 50 ms']} of them under 50 ms, median "
+        f"{milliseconds(s['median proof'])} ms, slowest {milliseconds(s['slowest proof'])} ms. Canonical form alone: "
+        f"{s['canonical under 10 ms']} under 10 ms, median {milliseconds(s['median canonical'])} ms, slowest "
+        f"{milliseconds(s['slowest canonical'])} ms. With every step: median "
+        f"{milliseconds(s['median every step'])} ms, all of "
+        f"them {s['all steps seconds']:.1f} s."
+    )
+    return [
+        "## All theorems: the slowest statements (ms)",
+        text,
+        table(["theorem", "canonical", "second path", "proof of the statement", "proof of every step"], rows),
+    ]
 
 
 def _processes(results: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The softmax Jacobian by tensorgrad, where it is installed: its value is compared with the closed form before it is timed."""
+"""The softmax Jacobian by tensorgrad, where it is installed: its value is verified before it is timed."""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ def test_our_columns_refuse_a_wrong_claim() -> None:
     p = lm.softmax(z)
     wrong = lm.prove(lm.partial(p, z), lm.diag(p) + lm.outer(p, p)).derivation
     right = softmax_jacobian("K")
-    assert canonical(right) and second_path(right) and statement(right) == every_step(right) == "proved"
+    assert canonical(right)
+    assert second_path(right)
+    assert statement(right) == every_step(right) == "proved"
     assert not canonical(wrong)
     assert second_path(wrong) is False
     assert statement(wrong) == every_step(wrong) == "refuted"

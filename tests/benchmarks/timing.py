@@ -31,7 +31,7 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds: `new`, the memo tables being empty, and `again`, right after the same question; medians of `runs`."""
+    """Milliseconds, medians of `runs`: `new`, the memo tables being empty, and `again`, after the same question."""
 
     new: float
     again: float

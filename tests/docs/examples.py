@@ -84,15 +84,27 @@ def _session(body: str, start: int, line: int) -> Iterator[Example]:
 
 
 class Page(contextlib.AbstractContextManager["Page"]):
-    """Where the examples of one page run: one Python process for all of them, a folder, and an environment for commands."""
+    """Where the examples of one page run: one Python process, a folder, an environment for commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         programs = str(Path(sys.executable).parent)
-        self.environment = {**os.environ, "PATH": programs + os.pathsep + os.environ.get("PATH", ""), "COLUMNS": _WIDTH,
-                            "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "TERM": "dumb"}
-        self.process = subprocess.Popen([sys.executable, str(_WORKER)], cwd=folder, env=self.environment, encoding="utf-8",
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.environment = {
+            **os.environ,
+            "PATH": programs + os.pathsep + os.environ.get("PATH", ""),
+            "COLUMNS": _WIDTH,
+            "NO_COLOR": "1",
+            "PYTHONIOENCODING": "utf-8",
+            "TERM": "dumb",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, str(_WORKER)],
+            cwd=folder,
+            env=self.environment,
+            encoding="utf-8",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def __exit__(self, *error: object) -> None:
         assert self.process.stdin is not None
@@ -104,10 +116,18 @@ class Page(contextlib.AbstractContextManager["Page"]):
     def run(self, example: Example) -> str:
         """The output of an example."""
         if example.kind == "console":
-            done = subprocess.run(["bash", "-c", example.source], cwd=self.folder, env=self.environment, encoding="utf-8",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            done = subprocess.run(
+                ["bash", "-c", example.source],
+                cwd=self.folder,
+                env=self.environment,
+                encoding="utf-8",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+            )
             return done.stdout
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         request = {"kind": example.kind, "line": example.line, "source": example.source}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -137,6 +157,6 @@ def rewritten(text: str, folder: Path) -> str:
         for example in examples(text):
             output = page.run(example)
             if example.kind != "program" and not agrees(example, output):
-                parts += [text[last:example.span[0]], _trimmed(output)]
+                parts += [text[last : example.span[0]], _trimmed(output)]
                 last = example.span[1]
     return "".join([*parts, text[last:]])

@@ -61,7 +61,9 @@ def test_readme_begins_with_the_make_lines() -> None:
 
 @pytest.mark.parametrize(("shown", "right"), [("p − y", True), ("p + y", False)])
 def test_a_wrong_output_is_seen(shown: str, right: bool, tmp_path: Path) -> None:
-    session, command = examples(f"```python\n>>> print('p − y')\n{shown}\n```\n\n```console\n$ echo 'p − y'\n{shown}\n```\n")
+    session, command = examples(
+        f"```python\n>>> print('p − y')\n{shown}\n```\n\n```console\n$ echo 'p − y'\n{shown}\n```\n"
+    )
     with Page(tmp_path) as page:
         assert agrees(session, page.run(session)) is right
         assert agrees(command, page.run(command)) is right
@@ -75,6 +77,8 @@ def test_a_program_that_fails_is_seen(tmp_path: Path) -> None:
 
 def test_outputs_are_rewritten(tmp_path: Path) -> None:
     text = "a\n```python\n>>> 1 + 1\n3\n>>> x = 2\n>>> x\n```\nb\n```console\n$ echo a\n$ echo b; exit 3\nc\n```\n"
-    right = "a\n```python\n>>> 1 + 1\n2\n>>> x = 2\n>>> x\n2\n```\nb\n```console\n$ echo a\na\n$ echo b; exit 3\nb\n```\n"
+    right = (
+        "a\n```python\n>>> 1 + 1\n2\n>>> x = 2\n>>> x\n2\n```\nb\n```console\n$ echo a\na\n$ echo b; exit 3\nb\n```\n"
+    )
     assert rewritten(text, tmp_path) == right
     assert rewritten(right, tmp_path) == right

@@ -15,11 +15,14 @@ from typing import Any
 
 
 def run(namespace: dict[str, Any], kind: str, line: int, source: str) -> str:
-    """What an example prints. An exception in a session is shown as doctest wants it, in a program it is an answer of its own."""
+    """What an example prints; an exception is shown as doctest shows it."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:
-            exec(compile(source, f"<line {line}>", "single" if kind == "session" else "exec", dont_inherit=True), namespace)
+            exec(
+                compile(source, f"<line {line}>", "single" if kind == "session" else "exec", dont_inherit=True),
+                namespace,
+            )
         except Exception as error:
             text = "".join(traceback.format_exception_only(error))
             text = re.sub(r"^[\w.]+\.(?=\w+(:|$))", "", text)  # as in doctest, without the exception's module

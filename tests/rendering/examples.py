@@ -79,7 +79,7 @@ def expressions() -> dict[str, sp.Basic]:
         "infinity": sp.Max(zi, -sp.oo, evaluate=False),
         "relation": sp.Eq(v.sum(y).body, 1),
     }
-    found |= {f"function {name}": 2 * row.function(zi) ** 2 * yi for name, row in OPERATIONS.items()}
+    found |= {f"function {name}": 2 * row.example(zi) ** 2 * yi for name, row in OPERATIONS.items()}
     return found
 
 

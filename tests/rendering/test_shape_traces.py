@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lemmata.api import cross_attention, multi_head_attention, trace_shapes
+from lemmata.symbolic.shapes import cross_attention, multi_head_attention, trace_shapes
 
 from . import katex
 from .pdflatex import compile_tex

@@ -73,9 +73,26 @@ def number(e, env, arrays, sizes):
     if row is not None and row.definition is not None:
         x = nodes.Tensor("the argument")
         return number(row.definition(x), {**env, x: at(e.args[0])}, arrays, sizes)
-    if e.func.__name__ == "trigamma":
-        return mpmath.psi(1, at(e.args[0]))
-    return getattr(mpmath, {"Abs": "fabs"}.get(e.func.__name__, e.func.__name__))(at(e.args[0]))
+    if row is not None and row.name in SPECIAL:
+        return mpmath.re(SPECIAL[row.name](*map(at, e.args)))
+    return getattr(mpmath, {"Abs": "fabs"}.get(e.func.__name__, e.func.__name__))(*map(at, e.args))
+
+
+SPECIAL = {
+    "trigamma": lambda x: mpmath.psi(1, x),
+    "polygamma": lambda n, x: mpmath.psi(int(n), x),
+    "lowergamma": lambda a, x: mpmath.gammainc(a, 0, x),
+    "uppergamma": lambda a, x: mpmath.gammainc(a, x),
+    "betainc": lambda a, b, low, high: mpmath.betainc(a, b, low, high, regularized=True),
+    "owens_t": lambda h, a: mpmath.quad(lambda t: mpmath.exp(-(h**2) * (1 + t**2) / 2) / (1 + t**2), [0, a]) / (2 * mpmath.pi),
+    "expi": mpmath.ei,
+    "lambertw": mpmath.lambertw,
+    "ellipk": mpmath.ellipk,
+    "ellipe": mpmath.ellipe,
+    "airyaiprime": lambda x: mpmath.airyai(x, derivative=1),
+    "airybiprime": lambda x: mpmath.airybi(x, derivative=1),
+    "ceil": mpmath.ceil,
+}
 
 
 def truth(c, at):

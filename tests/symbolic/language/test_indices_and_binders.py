@@ -249,7 +249,7 @@ PICKLED = {
     "derivative": PartialDerivative(v.sum(z * z).body, z.element(k)),
     "definition": P.element(k),
     "definition of a definition": define("q", P * v.sum(P)).element(k),
-    **{name: row.function(z.element(i)) for name, row in OPERATIONS.items()},
+    **{name: row.example(z.element(i)) for name, row in OPERATIONS.items()},
 }
 
 

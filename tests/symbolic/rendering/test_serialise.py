@@ -31,7 +31,7 @@ EXPRESSIONS = [
     v.prod(Z).body ** array("a", "").body,
     array("x", "h*d_k").element(I * 2 + 1),
     sp.Max(ZI, 0) + sp.floor(ZI),
-    *(row.function(ZI) for row in OPERATIONS.values()),
+    *(row.example(ZI) for row in OPERATIONS.values()),
 ]
 
 

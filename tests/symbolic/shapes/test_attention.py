@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import pytest
 import sympy as sp
 
-import lemmata.api  # noqa: F401
 from lemmata.symbolic.canonical.equality import equal
 from lemmata.symbolic.language import vocabulary as np
 from lemmata.symbolic.language.arrays import Array, array

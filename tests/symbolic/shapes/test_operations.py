@@ -3,7 +3,6 @@
 import pytest
 import sympy as sp
 
-import lemmata.api  # noqa: F401
 from lemmata.symbolic.canonical.equality import equal
 from lemmata.symbolic.language import rearrangement as plain
 from lemmata.symbolic.language import vocabulary as np

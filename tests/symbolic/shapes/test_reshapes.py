@@ -4,7 +4,6 @@ from itertools import permutations, product
 
 import pytest
 
-import lemmata.api  # noqa: F401
 from lemmata.symbolic.language.errors import ShapeError
 from lemmata.symbolic.language.sizes import size
 from lemmata.symbolic.shapes import WrongValueError, check_claim, compare_orders, merge, named, read_axes, reshape
