@@ -4,8 +4,8 @@
     z, y = lm.array("z", "K"), lm.array("y", "K")
     lm.gradient(-lm.sum(y * lm.log(lm.softmax(z))), wrt=z, given=[lm.equal(lm.sum(y), 1)])
 
-The names live in `lemmata.api` (declare, derive, prove, verify) and in the array vocabulary (`sum`, `log`, `softmax`, ...); they are
-imported when first used, so that `import lemmata` and `lemmata --help` stay fast.
+The names live in `lemmata.api` (declare, derive, prove, verify) and in the array vocabulary (`sum`, `log`, `softmax`,
+...); they are imported when first used, so that `import lemmata` and `lemmata --help` stay fast.
 """
 
 from __future__ import annotations

@@ -1,10 +1,17 @@
-"""The public functions: declare arrays, derive, prove, verify. `lemmata` itself gives these names when they are first used."""
+"""The public functions: declare arrays, derive, prove, verify. `lemmata` itself gives these names when they are first
+used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .assertions import assert_equal, assert_gradient
+from .claims import read_claims
+from .claims_running import prove_claims
+from .code_proof import CodeProof, NotProved
+from .proving import gradient_of, prove_equal, prove_gradient
 from .result import Result
 from .symbolic import calculus, codegen, rendering  # noqa: F401  (they register derivative, printers and code with the nodes)
 from .symbolic.derivations import gradients
@@ -85,9 +92,11 @@ def verify(names: Sequence[str] = (), *, seed: int = 0) -> list[Verified]:
 
 
 __all__ = [
-    "Array", "Claim", "Counterexample", "Derivation", "Evidence", "Hypothesis", "LemmataError", "Result", "ShapeError", "Step",
-    "Theorem", "Trace", "UnsupportedError", "Verdict", "array", "at_sizes", "cross_attention", "define", "derive", "equal",
-    "find_theorem", "from_sympy", "gradient", "hessian", "index", "jacobian", "jvp", "latex", "lookup_theorem", "multi_head_attention",
-    "nonzero", "partial", "positive", "prove", "read_equation", "read_formula", "read_hypothesis", "read_shapes", "size", "theorem",
-    "theorems", "to_sympy", "trace_shapes", "verify", "verify_derivation", "verify_theorem", "vjp",
+    "Array", "Claim", "CodeProof", "Counterexample", "Derivation", "Evidence", "Hypothesis", "LemmataError",
+    "NotProved", "Result", "ShapeError", "Step", "Theorem", "Trace", "UnsupportedError", "Verdict", "array",
+    "assert_equal", "assert_gradient", "at_sizes", "cross_attention", "define", "derive", "equal", "find_theorem",
+    "from_sympy", "gradient", "gradient_of", "hessian", "index", "jacobian", "jvp", "latex", "lookup_theorem",
+    "multi_head_attention", "nonzero", "partial", "positive", "prove", "prove_claims", "prove_equal",
+    "prove_gradient", "read_claims", "read_equation", "read_formula", "read_hypothesis", "read_shapes", "size",
+    "theorem", "theorems", "to_sympy", "trace_shapes", "verify", "verify_derivation", "verify_theorem", "vjp",
 ]

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from .terminal import fail
 
-LISTS = ("--shapes", "--domain")
+LISTS = ("--shapes", "--domain", "--sizes")
 # name=, name=K, name=N,2*H, name=simplex, name=(0,1): what may go on a list of shapes or domains; `a == b` may not.
 _LIST_ITEM = re.compile(r"[^\W\d]\w*=(?!=)[^=]*,?")
 

@@ -1,8 +1,8 @@
 """Files of gradient claims: one JSON object a line, a forward pass and a claimed gradient as NumPy source.
 
-The sources are executed, as importing a module would: a file of claims is code. The format: scalar claims have `params`, `domain`,
-`forward`, `wrt`, `claimed` (expressions); tensor claims have `shapes`, `domain`, `forward`, `wrt`, `upstream`, `claimed`
-(functions `forward` and `backward`); both may have `avoid`, `where`, `dims`, `dim_where`.
+The sources are executed, as importing a module would: a file of claims is code. The format: scalar claims have
+`params`, `domain`, `forward`, `wrt`, `claimed` (expressions); tensor claims have `shapes`, `domain`, `forward`, `wrt`,
+`upstream`, `claimed` (functions `forward` and `backward`); both may have `avoid`, `where`, `dims`, `dim_where`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def read_claims(path: str | Path) -> Iterator[Claim]:
             raise FormulaError(f"{path}, line {number} is not JSON: {error.msg} at column {error.colno}") from None
         missing = {"forward", "wrt", "claimed"} - set(data)
         if missing:
-            raise FormulaError(f"{path}, line {number} has no {', '.join(sorted(missing))}; a claim needs forward, wrt and claimed")
+            raise FormulaError(f"{path}, line {number} has no {', '.join(sorted(missing))}; a claim needs forward, wrt "
+                               f"and claimed")
         yield Claim(str(data.get("id", f"line {number}")), data)
 
 
@@ -87,13 +88,15 @@ def _scalar_question(claim: Claim) -> GradientQuestion:
     avoid = [compile(a, f"<{claim.id}:avoid>", "eval") for a in e.get("avoid", [])]
     where = compile(e["where"], f"<{claim.id}:where>", "eval") if "where" in e else None
     return GradientQuestion(
-        claim.id, lambda **given: eval(forward, dict(space), given), lambda given: eval(backward, dict(space), dict(given)),
+        claim.id, lambda **given: eval(forward, dict(space), given),
+        lambda given: eval(backward, dict(space), dict(given)),
         lambda given, assumed: trace_expression(e["forward"], given, assumed),
         lambda given, assumed: trace_expression(e["claimed"], given, assumed),
-        e["wrt"], {p: () for p in params}, {p: e["domain"][p] for p in params},
+        e["wrt"], dict.fromkeys(params, ()), {p: e["domain"][p] for p in params},
         avoid=(lambda given: np.array([float(eval(a, dict(space), dict(given))) for a in avoid])) if avoid else None,
         where=(lambda given: eval(where, dict(space), dict(given))) if where is not None else None,
-        hypotheses=(lambda arrays: conditions_of(trace_expression(e["where"], arrays).body)) if where is not None else None)
+        hypotheses=(lambda arrays: conditions_of(trace_expression(e["where"], arrays).body)) if where is not None
+        else None)
 
 
 def conditions_of(body: Any) -> list[Hypothesis]:
@@ -105,9 +108,11 @@ def conditions_of(body: Any) -> list[Hypothesis]:
     for factor in sp.Mul.make_args(body):
         relation = getattr(factor, "condition", None)
         if isinstance(relation, (sp.Gt, sp.Ge)):
-            found.append(Hypothesis(">" if isinstance(relation, sp.Gt) else ">=", relation.lhs - relation.rhs, sp.S.Zero))
+            found.append(Hypothesis(">" if isinstance(relation, sp.Gt) else ">=", relation.lhs - relation.rhs,
+                                    sp.S.Zero))
         elif isinstance(relation, (sp.Lt, sp.Le)):
-            found.append(Hypothesis(">" if isinstance(relation, sp.Lt) else ">=", relation.rhs - relation.lhs, sp.S.Zero))
+            found.append(Hypothesis(">" if isinstance(relation, sp.Lt) else ">=", relation.rhs - relation.lhs,
+                                    sp.S.Zero))
     return found
 
 
@@ -128,8 +133,10 @@ def _tensor_question(claim: Claim) -> GradientQuestion:
     avoid = compile(e["avoid"], f"<{claim.id}:avoid>", "eval") if "avoid" in e else None
     return GradientQuestion(
         claim.id, forward, lambda given: backward(**{n: given[n] for n in wanted}),
-        lambda given, assumed: trace_source(e["forward"], "forward", {n: given[n] for n in names}, assumed, f"<{claim.id}:forward>"),
-        lambda given, assumed: trace_source(e["claimed"], "backward", {n: given[n] for n in wanted}, assumed, f"<{claim.id}:claimed>"),
+        lambda given, assumed: trace_source(e["forward"], "forward", {n: given[n] for n in names}, assumed,
+                                            f"<{claim.id}:forward>"),
+        lambda given, assumed: trace_source(e["claimed"], "backward", {n: given[n] for n in wanted}, assumed,
+                                            f"<{claim.id}:claimed>"),
         e["wrt"], shapes, {n: d for n, d in e["domain"].items() if n in shapes},
         cotangent=None if up is None else (up["name"], tuple(str(s) for s in up["shape"])),
         integers=tuple(n for n in names if n not in e["shapes"]), sizes=sizes,

@@ -9,7 +9,7 @@ Exit codes: 0 proved (or nothing to prove), 1 refuted, 2 usage or unsupported, 3
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,24 @@ import typer
 
 from . import __version__
 from .arguments import Commands, FormulaCommand, known_topic
+from .loading import is_reference, load_function
+from .options import (
+    AsJson,
+    Detail,
+    DetailName,
+    Domain,
+    Format,
+    FormatName,
+    Formula,
+    FormulaOrFunction,
+    Given,
+    Jobs,
+    Output,
+    Seed,
+    Shapes,
+    Wrt,
+)
+from .prove_command import prove
 from .shapes_command import shapes
 from .terminal import (
     EXIT_CODES,
@@ -33,46 +51,12 @@ from .terminal import (
 
 if TYPE_CHECKING:
     from .questions import Kind
+    from .result import Result
     from .symbolic.derivations.model import Derivation
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 app.add_typer(shapes, name="shapes")
-
-
-class DetailName(StrEnum):
-    """How much of a derivation is shown."""
-
-    brief = "brief"
-    normal = "normal"
-    full = "full"
-
-
-class FormatName(StrEnum):
-    """Output formats of a derivation."""
-
-    text = "text"
-    latex = "latex"
-    markdown = "markdown"
-    json = "json"
-    tex = "tex"
-    numpy = "numpy"
-
-
-Formula = Annotated[str, typer.Argument(metavar="FORMULA", help="A formula in NumPy's vocabulary, in quotes.")]
-Wrt = Annotated[str, typer.Option("--wrt", metavar="NAME", help="The array to differentiate by.")]
-Shapes = Annotated[str, typer.Option("--shapes", metavar="SHAPES", help="Shapes: z=N,K y=N,K c= (c is a scalar).")]
-Domain = Annotated[str, typer.Option("--domain", metavar="DOMAINS", help="Domains: y=simplex eps=positive p=(0,1).")]
-Given = Annotated[list[str], typer.Option("--given", metavar="HYPOTHESIS",
-                                          help="A hypothesis, e.g. 'sum(y)=1'. May be repeated.")]
-Detail = Annotated[DetailName, typer.Option("--detail", help="How many steps are shown.")]
-Format = Annotated[FormatName, typer.Option("--format", help="How it is written; json is what 'lemmata check' reads.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False,
-                                             help="Write to a file instead of the terminal.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the inputs that are drawn.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, show_default="all processors",
-                                          help="Number of processes.")]
 
 
 def _version(asked: bool) -> None:
@@ -93,6 +77,7 @@ def lemmata(version: Annotated[bool, typer.Option("--version", callback=_version
       lemmata derive deriv_softmax
       lemmata gradient "-sum(y*log(softmax(z)))" --wrt z --shapes z=K,y=K --given "sum(y)=1"
       lemmata prove "softmax(z + c) == softmax(z)" --shapes z=K,c=
+      lemmata prove model.py:loss model.py:loss_grad --wrt z --shapes z=N,K y=N,K
 
     Exit codes: 0 proved, 1 refuted, 2 usage or unsupported, 3 supported but not proved.
     """
@@ -162,16 +147,31 @@ def derive(name: Annotated[str, typer.Argument(metavar="NAME", help="A theorem's
 
 # ---------------------------------------------------------------------- questions
 @app.command(cls=FormulaCommand)
-def gradient(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
+def gradient(formula: FormulaOrFunction, wrt: Wrt, shapes: Shapes = "", domain: Domain = "",
+             given: Given = [],  # noqa: B006
+             cotangent: Annotated[str, typer.Option("--cotangent", metavar="NAME=SIZES", help=(
+                 "For a function that returns an array: g=N,K; the answer is then the vector-Jacobian product."))] = "",
              detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
              as_json: AsJson = False, seed: Seed = 0) -> None:
-    """Derive and prove the gradient of a scalar formula.
+    """Derive and prove the gradient of a scalar formula, or of a function in a file.
+
+    The file is imported as Python imports it, so its code runs.
 
     \b
       lemmata gradient "-sum(y*log(softmax(z)))" --wrt z --shapes z=K,y=K --given "sum(y)=1"
       lemmata gradient "mean((X @ w - t)**2)" --wrt w --shapes X=N,D w=D t=N --format numpy
+      lemmata gradient model.py:loss --wrt z --shapes z=N,K y=N,K --format numpy
     """
-    _answer("gradient", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+    if is_reference(formula):
+        from .proving import gradient_of
+
+        function = load_function(formula)
+        _show(lambda: gradient_of(function, wrt, shapes, domains=domain, given=given, cotangent=cotangent),
+              "gradient" if not cotangent else "vjp", detail, form, output, as_json, seed)
+    elif cotangent:
+        raise typer.BadParameter("a formula with a cotangent is asked for with 'lemmata vjp'", param_hint="--cotangent")
+    else:
+        _answer("gradient", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
 
 
 @app.command(cls=FormulaCommand)
@@ -231,12 +231,21 @@ def jvp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", gi
 
 def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given: list[str], direction: str,
             detail: DetailName, form: FormatName, output: Path | None, as_json: bool, seed: int) -> None:
+    from .questions import derive_formula
+
+    _show(lambda: derive_formula(kind, formula, wrt, shapes=shapes, domains=domain, given=given, direction=direction),
+          kind, detail, form, output, as_json, seed)
+
+
+def _show(derived: Callable[[], Result], kind: Kind, detail: DetailName, form: FormatName, output: Path | None,
+          as_json: bool, seed: int) -> None:
+    """Derive, prove and print."""
     from .api import verify_derivation
-    from .questions import data, derive_formula, hints, shown
+    from .questions import data, hints, shown
     from .symbolic.rendering.verdict import verdict_data
 
     with working("deriving and proving"):
-        result = derive_formula(kind, formula, wrt, shapes=shapes, domains=domain, given=given, direction=direction)
+        result = derived()
         verdict = verify_derivation(result.derivation, seed=seed)
     if as_json:
         emit_json({"name": result.name} | data(result, kind) | verdict_data(verdict))
@@ -250,30 +259,7 @@ def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given:
     raise typer.Exit(EXIT_CODES[verdict.verdict])
 
 
-@app.command(cls=FormulaCommand)
-def prove(equation: Annotated[str, typer.Argument(metavar="EQUATION", help="Two formulas: 'a == b'.")],
-          shapes: Shapes = "", domain: Domain = "", given: Given = [], as_json: AsJson = False,  # noqa: B006
-          seed: Seed = 0) -> None:
-    """Prove that two formulas are equal, or refute it.
-
-    Proved is: for every size. Refuted is: by a counterexample, with its sizes, inputs and both values.
-
-    \b
-      lemmata prove "softmax(z + c) == softmax(z)" --shapes z=K,c=
-      lemmata prove "sum(p*log(p/q)) == sum(q*log(q/p))" --shapes p=K,q=K --domain "p=simplex q=simplex" --json
-    """
-    from .api import verify_derivation
-    from .questions import hints, prove_equation
-    from .symbolic.rendering.verdict import verdict_data
-
-    with working("proving"):
-        result = prove_equation(equation, shapes=shapes, domains=domain, given=given)
-        verdict = verify_derivation(result.derivation, seed=seed)
-    if as_json:
-        emit_json({"name": result.name} | verdict_data(verdict))
-    else:
-        show_verdict(verdict, result.derivation, hints(result, verdict) if verdict.verdict != "proved" else [])
-    raise typer.Exit(EXIT_CODES[verdict.verdict])
+app.command(cls=FormulaCommand)(prove)
 
 
 # ---------------------------------------------------------------------- everything again

@@ -1,8 +1,8 @@
 """Is a hand-written backward pass the gradient of a forward pass? Read, proved, run and judged.
 
-A question holds two callables and what is known of their arguments. It is answered in this order: the code is run against
-differences at drawn and at special points (a mismatch refutes it with a counterexample); it is read on symbolic arrays and
-proved on both paths; what cannot be proved but agreed everywhere is supported, and said to be no more.
+A question holds two callables and what is known of their arguments. It is answered in this order: the code is run
+against differences at drawn and at special points (a mismatch refutes it with a counterexample); it is read on symbolic
+arrays and proved on both paths; what cannot be proved but agreed everywhere is supported, and said to be no more.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ Reading = Callable[[Mapping[str, Any], list[sp.Expr]], Array]
 class GradientQuestion:
     """A claimed gradient: the callables, how to read them, and what is known of their arguments.
 
-    `shapes` gives sizes as texts for each array argument (`()` for a scalar); an argument that is an integer size is listed in
-    `integers`. `cotangent` is (name, shape) or None for a scalar output. `avoid` gives what must not vanish (kinks);
-    `where` a further condition on the arguments; `sizes` the range of each size symbol.
+    `shapes` gives sizes as texts for each array argument (`()` for a scalar); an argument that is an integer size is
+    listed in `integers`. `cotangent` is (name, shape) or None for a scalar output. `avoid` gives what must not vanish
+    (kinks); `where` a further condition on the arguments; `sizes` the range of each size symbol.
     """
 
     name: str
@@ -61,6 +61,8 @@ class GradientQuestion:
     avoid: Callable[[Mapping[str, Any]], Any] | None = None
     where: Callable[[Mapping[str, Any]], Any] | None = None
     hypotheses: Callable[[Mapping[str, Array]], Sequence[Hypothesis]] | None = None
+    # Drawn arguments made to satisfy the hypotheses (Σ y = 1); None where that fails and others are to be drawn.
+    prepare: Callable[[dict[str, Any], Mapping[str, int]], dict[str, Any] | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def prove_question(q: GradientQuestion, *, seed: int = 0, seconds: float = 10.0)
         return Verdict("refuted", (Evidence("differences", False, _mismatch_text(q, point, mismatch)),),
                        counterexample=_counterexample(q, point, mismatch), reason=_mismatch_text(q, point, mismatch),
                        seconds=time.perf_counter() - start)
-    agreed = Evidence("differences", compared > 0, f"{compared} entries agree with Richardson differences at {points} points, seed {seed}",
+    agreed = Evidence("differences", compared > 0,
+                      f"{compared} entries agree with Richardson differences at {points} points, seed {seed}",
                       time.perf_counter() - start)
     rounded: list[float] = []
     token = ROUNDED.set(rounded)
@@ -107,7 +110,8 @@ def prove_question(q: GradientQuestion, *, seed: int = 0, seconds: float = 10.0)
     if compared:
         return Verdict("supported", evidence, verdict.conditions, verdict.notes, seconds=time.perf_counter() - start,
                        reason=verdict.reason or "not shown for all sizes")
-    return Verdict("unsupported", evidence, reason=verdict.reason or "no point could be compared", seconds=time.perf_counter() - start)
+    return Verdict("unsupported", evidence, reason=verdict.reason or "no point could be compared",
+                   seconds=time.perf_counter() - start)
 
 
 # ---------------------------------------------------------------------- the proof
@@ -140,9 +144,11 @@ def _prove(q: GradientQuestion, seed: int, seconds: float) -> Verdict:
         # the same equality with every merged axis told by its digits
         split = [equal(a, b, hypotheses, seconds / 2) for _, a, b in cases(out, left, right)]
         answer = next((a for a in split if not a.equal), split[0])
-    evidence.append(Evidence("canonical", answer.equal, "for all sizes" if answer.equal else "not shown", time.perf_counter() - began))
+    evidence.append(Evidence("canonical", answer.equal, "for all sizes" if answer.equal else "not shown",
+                             time.perf_counter() - began))
     if not answer.equal:
-        return Verdict("supported", tuple(evidence), reason=f"the canonical form does not show it: {answer.residual[:160]}")
+        return Verdict("supported", tuple(evidence),
+                       reason=f"the canonical form does not show it: {answer.residual[:160]}")
     fixed = {Size(n): low for n, (low, high) in q.sizes.items() if low == high}
     checked = check_equal(left, right, out, hypotheses, seed=seed, budget_seconds=min(1.0, seconds), thorough=False,
                           sizes=fixed or None)
@@ -152,7 +158,8 @@ def _prove(q: GradientQuestion, seed: int, seconds: float) -> Verdict:
     needs = (forward.divisors, (*forward.divisors, *claimed.divisors))
     conditions = definedness(loss, right, hypotheses, needs)
     conditions += tuple(f"{form} ≥ 0" for form in dict.fromkeys(assumed) if not _implied(form, q.sizes))
-    notes = tuple({"rounding": "up to rounding of the constants", "away from kinks": "away from kinks", "tie": "away from ties"}[u]
+    notes = tuple({"rounding": "up to rounding of the constants", "away from kinks": "away from kinks",
+                   "tie": "away from ties"}[u]
                   for u in answer.used if u in ("rounding", "away from kinks", "tie"))
     return Verdict("proved", tuple(evidence), conditions, notes)
 
@@ -191,8 +198,10 @@ def _run(q: GradientQuestion, seed: int, deadline: float) -> tuple[tuple[Point, 
         if time.perf_counter() > deadline - 0.3 and compared:
             break
         kind = read_domain(q.domains.get(q.variable, "real"))
-        checked = check_gradient(q.forward, lambda given, point=point: q.backward(_with_cotangent(q, point, given)), point.arguments,
-                                 q.variable, point.cotangent, room=_room(kind, np.asarray(point.arguments[q.variable], dtype=float)),
+        checked = check_gradient(q.forward, lambda given, point=point: q.backward(_with_cotangent(q, point, given)),
+                                 point.arguments,
+                                 q.variable, point.cotangent,
+                                 room=_room(kind, np.asarray(point.arguments[q.variable], dtype=float)),
                                  margin=q.avoid, special=bool(point.special))
         if checked.mismatch is not None:
             return (point, checked.mismatch), compared, points
@@ -265,6 +274,11 @@ def _point(q: GradientQuestion, sizes: dict[str, int], rng: np.random.Generator)
             value = draw(q.domains.get(name, "real"), dims, rng, sizes)
             arguments[name] = value if dims else value.item()
         arguments |= {n: sizes[n] for n in q.integers}
+        if q.prepare is not None:
+            prepared = q.prepare(arguments, sizes)
+            if prepared is None:
+                continue
+            arguments = prepared
         if q.where is not None and not np.all(q.where(arguments)):
             continue
         if q.avoid is not None:
@@ -289,14 +303,16 @@ def _whole(node: ast.expr, sizes: Mapping[str, int], text: str) -> int:
             return sizes[name]
         case ast.BinOp(left=a, op=op, right=b) if type(op) in _ARITHMETIC:
             return _ARITHMETIC[type(op)](_whole(a, sizes, text), _whole(b, sizes, text))
-        case ast.IfExp(test=ast.Compare(left=a, ops=[op], comparators=[b]), body=yes, orelse=no) if type(op) in _COMPARISONS:
+        case ast.IfExp(test=ast.Compare(left=a, ops=[op], comparators=[b]), body=yes,
+                       orelse=no) if type(op) in _COMPARISONS:
             holds = _COMPARISONS[type(op)](_whole(a, sizes, text), _whole(b, sizes, text))
             return _whole(yes if holds else no, sizes, text)
     raise FormulaError(f"cannot read the size {text!r} at {dict(sizes)}")
 
 
 _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
-_COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq}
+_COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+                ast.Eq: operator.eq}
 
 
 def _size_names(text: str) -> set[str]:
@@ -323,6 +339,11 @@ def _special(q: GradientQuestion, point: Point, rng: np.random.Generator) -> Ite
             changes.append(("a tie", tie))
         for what, changed in changes:
             arguments = {**point.arguments, name: changed if changed.ndim else float(changed)}
+            if q.prepare is not None:
+                prepared = q.prepare(arguments, point.sizes)
+                if prepared is None:
+                    continue
+                arguments = prepared
             if q.where is not None and not np.all(q.where(arguments)):
                 continue
             if q.avoid is not None:
@@ -339,7 +360,8 @@ def _mismatch_text(q: GradientQuestion, point: Point, m: Mismatch) -> str:
     if m.what:
         return f"at {sizes}{where}: {m.what}"
     at = "[" + ", ".join(map(str, m.index)) + "]" if m.index else ""
-    return f"at {sizes}{where} the claimed gradient d{q.variable}{at} is {m.claimed:.12g}, differences of the forward pass give {m.difference:.12g}"
+    return (f"at {sizes}{where} the claimed gradient d{q.variable}{at} is {m.claimed:.12g}, "
+            f"differences of the forward pass give {m.difference:.12g}")
 
 
 def _counterexample(q: GradientQuestion, point: Point, m: Mismatch) -> Counterexample:
@@ -348,7 +370,8 @@ def _counterexample(q: GradientQuestion, point: Point, m: Mismatch) -> Counterex
         inputs[q.cotangent[0]] = point.cotangent.tolist()
     ratio = m.claimed / m.difference if m.difference and np.isfinite(m.claimed) else float("nan")
     residual = m.what or ("the claim is not finite there" if not np.isfinite(m.claimed) else
-                          "the claim has the opposite sign" if abs(ratio + 1) < 1e-6 else _factor_text(ratio, point.sizes))
+                          "the claim has the opposite sign" if abs(ratio + 1) < 1e-6
+                          else _factor_text(ratio, point.sizes))
     return Counterexample(point.sizes, inputs, m.index, f"{m.difference:.12g}", f"{m.claimed:.12g}", residual)
 
 

@@ -1,4 +1,6 @@
-"""What the user holds after `gradient`, `jacobian`, ... or a theorem: the derivation with its result, pages, code and verdict."""
+"""What the user holds after `gradient`, `jacobian`, ... or a theorem: the derivation with its result, pages, code and
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from .symbolic.rendering.vector_form import vector_form, vector_text
 class Result:
     """A derivation in the user's hands.
 
-    `result` is the right side as a SymPy expression, `vector_form` the same in vectors and matrices, `verdict` what was established
-    and how. In a notebook it shows as typeset mathematics, in a terminal as text.
+    `result` is the right side as a SymPy expression, `vector_form` the same in vectors and matrices, `verdict` what was
+    established and how. In a notebook it shows as typeset mathematics, in a terminal as text.
     """
 
     def __init__(self, derivation: Derivation, check: NumericCheck | None = None) -> None:

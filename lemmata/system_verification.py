@@ -26,7 +26,9 @@ DIRECTIONS = 6  # differences along so many random directions an array, and alon
 
 
 def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> tuple[Evidence, ...]:
-    """Evidence of kind "numpy" (hand-written backward) and "differences" (of the hand-written or the generated primal)."""
+    """Evidence of kind "numpy" (hand-written backward) and "differences" (of the hand-written or the generated
+    primal).
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         began = time.perf_counter()
@@ -48,7 +50,8 @@ def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> t
 def gradient_parts(d: Derivation) -> dict[str, DefinedTensor]:
     """The adjoints of the arrays asked for, by the array's name."""
     declared = {t.name for t in arguments(d)}
-    return {p.name.removeprefix("d"): p.adjoint for p in d.parts if p.adjoint is not None and p.name.removeprefix("d") in declared}
+    return {p.name.removeprefix("d"): p.adjoint for p in d.parts if p.adjoint is not None
+            and p.name.removeprefix("d") in declared}
 
 
 def generated_gradients(d: Derivation) -> dict[str, Callable[..., Any]]:
@@ -74,7 +77,8 @@ def _loss(d: Derivation, check: SystemCheck | None) -> Callable[[Inputs], float]
 
 
 def _backward(check: SystemCheck, inputs: Inputs, names: Sequence[str]) -> dict[str, np.ndarray]:
-    result = reference(check.backward, inputs, check.backward_arguments or check.arguments, check.backward_options or check.options, raw=True)
+    result = reference(check.backward, inputs, check.backward_arguments or check.arguments,
+                       check.backward_options or check.options, raw=True)
     if isinstance(result, Mapping):
         return {n: np.asarray(result[n], dtype=float) for n in names if n in result}
     if len(names) == 1 and isinstance(result, np.ndarray):
@@ -89,22 +93,28 @@ def _against_backward(d: Derivation, check: SystemCheck, points: Sequence[tuple[
         expected = _backward(check, inputs, list(gradients))
         for name, function in gradients.items():
             if name not in expected:
-                return Evidence("numpy", False, f"numeric.{check.backward} gives no gradient for {name}", time.perf_counter() - began)
+                return Evidence("numpy", False, f"numeric.{check.backward} gives no gradient for {name}",
+                                time.perf_counter() - began)
             actual = call(function, d, inputs)
             if actual.shape != expected[name].shape:
-                return Evidence("numpy", False, f"d{name} has shape {actual.shape}, numeric.{check.backward} gives {expected[name].shape}",
+                return Evidence("numpy", False, f"d{name} has shape {actual.shape}, numeric.{check.backward} gives "
+                                                f"{expected[name].shape}",
                                 time.perf_counter() - began)
             result = compare(actual, expected[name], rtol=RTOL_VALUES, atol=ATOL_VALUES)
             if not result:
-                return Evidence("numpy", False, f"d{name} against numeric.{check.backward} at {sizes_text(sizes)}, seed {seed}: {result}",
+                return Evidence("numpy", False, f"d{name} against numeric.{check.backward} at {sizes_text(sizes)}, "
+                                                f"seed {seed}: {result}",
                                 time.perf_counter() - began)
             worst, compared = max(worst, result.absolute_error), compared + 1
-    return Evidence("numpy", True, f"{compared} gradients from generated NumPy agree with hand-written numeric.{check.backward} "
-                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+    return Evidence("numpy", True,
+                    f"{compared} gradients from generated NumPy agree with hand-written numeric.{check.backward} "
+                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}",
+                    time.perf_counter() - began)
 
 
 def _against_differences(d: Derivation, check: SystemCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]],
-                         gradients: Mapping[str, Callable[..., Any]], loss: Callable[[Inputs], float], seed: int) -> Evidence:
+                         gradients: Mapping[str, Callable[..., Any]], loss: Callable[[Inputs], float],
+                         seed: int) -> Evidence:
     began = time.perf_counter()
     what = f"hand-written numeric.{check.primal}" if check is not None else "the generated loss"
     worst = 0.0
@@ -120,10 +130,12 @@ def _against_differences(d: Derivation, check: SystemCheck | None, points: Seque
                 difference = float(difference_jvp(primal, x, direction))
                 result = compare(np.sum(actual * direction), difference, rtol=RTOL_DIFFERENCES, atol=ATOL_DIFFERENCES)
                 if not result:
-                    return Evidence("differences", False, f"d{name} against differences of {what} at {sizes_text(sizes)}, seed {seed}: {result}",
+                    return Evidence("differences", False, f"d{name} against differences of {what} at "
+                                                          f"{sizes_text(sizes)}, seed {seed}: {result}",
                                     time.perf_counter() - began)
                 worst = max(worst, result.absolute_error)
-    return Evidence("differences", True, f"Richardson differences of {what} by {', '.join(gradients)} along random directions agree, "
+    return Evidence("differences", True,
+                    f"Richardson differences of {what} by {', '.join(gradients)} along random directions agree, "
                     f"seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ _COLOURS = {"proved": "green", "refuted": "red", "supported": "yellow", "unsuppo
 _KINDS = ("canonical", "exact", "balls", "special", "dependence", "numpy", "extreme", "differences")
 _MARKS_WIDTH = 110
 _PLAIN_WIDTH = 240
+EVERY = 5.0  # seconds between two lines of progress where there is no terminal
 
 
 def exit_code(verdicts: Iterable[str]) -> int:
@@ -187,3 +189,58 @@ def with_progress(what: str, results: Iterator[Mapping[str, Any]], total: int) -
             found.append(result)
             bar.update(task, advance=1, description=result["name"])
     return found
+
+
+class Progress:
+    """A count on standard error while results are printed on standard output: one line that is written over in a terminal,
+    else a line now and then.
+    """
+
+    def __init__(self, what: str, total: int, *, stream: TextIO | None = None) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self.stream = stream or sys.stderr
+        self.live = self.stream.isatty()
+        self.both = self.live and sys.stdout.isatty()
+        self.began = self.told = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._erase()
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """While this lasts the terminal's line belongs to standard output."""
+        if self.both:
+            self._erase()
+        yield
+
+    def advance(self, name: str) -> None:
+        """One more is done."""
+        self.done += 1
+        now = time.monotonic()
+        if self.live:
+            self.stream.write(f"\r\x1b[K{self.done}/{self.total} {self.what}, {now - self.began:.0f} s: {name[:50]}")
+            self.stream.flush()
+        elif now - self.told >= EVERY:
+            self.told = now
+            self.stream.write(f"{self.done}/{self.total} {self.what}, {now - self.began:.0f} s\n")
+            self.stream.flush()
+
+    def _erase(self) -> None:
+        if self.live:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+
+def verdict_line(row: Mapping[str, Any]) -> str:
+    """A claim's verdict in one line, with the reason where it is not proved.
+
+    >>> verdict_line({"id": "sine", "verdict": "proved", "seconds": 0.0123, "reason": "", "conditions": ["x ≠ 0"]})
+    'sine: proved where x ≠ 0 (0.01 s)'
+    """
+    where = f" where {' and '.join(row['conditions'])}" if row.get("conditions") and row["verdict"] == "proved" else ""
+    reason = " ".join(str(row.get("reason", "")).split())
+    said = f": {reason}" if row["verdict"] != "proved" and reason else ""
+    return f"{row['id']}: {row['verdict']}{where}{said} ({row['seconds']:.2f} s)"

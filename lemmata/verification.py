@@ -1,7 +1,7 @@
 """Where the pillars meet: a derivation against hand-written NumPy and against finite differences.
 
-Everything is drawn from a seed that is printed with the evidence, at sizes that are different primes. The symbolic side enters
-only as the NumPy source generated from it; the numeric side only as functions of the numeric pillar.
+Everything is drawn from a seed that is printed with the evidence, at sizes that are different primes. The symbolic side
+enters only as the NumPy source generated from it; the numeric side only as functions of the numeric pillar.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def verify_theorem(theorem: Theorem, *, seed: int = 0, steps: bool = True) -> Ve
     return verify_derivation(theorem.derivation(), theorem.claim().numpy, seed=seed, steps=steps)
 
 
-def verify_derivation(d: Derivation, check: NumericCheck | SystemCheck | None = None, *, seed: int = 0, steps: bool = True) -> Verdict:
+def verify_derivation(d: Derivation, check: NumericCheck | SystemCheck | None = None, *, seed: int = 0,
+                      steps: bool = True) -> Verdict:
     """The verdict on a derivation, with numeric evidence added to that of the replay."""
     start = time.perf_counter()
     verdict = replay(d, steps=steps, seed=seed)
@@ -53,7 +54,8 @@ def verify_derivation(d: Derivation, check: NumericCheck | SystemCheck | None = 
                    seconds=time.perf_counter() - start)
 
 
-def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = None, *, seed: int = 0) -> tuple[Evidence, ...]:
+def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = None, *,
+                     seed: int = 0) -> tuple[Evidence, ...]:
     """Evidence of kind "numpy" and "differences" for a derivation."""
     if d.parts:
         return system_evidence(d, check if isinstance(check, SystemCheck) else None, seed=seed)
@@ -63,7 +65,8 @@ def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = N
         try:
             points = [draw_inputs(d, seed=seed, number=n) for n in range(DRAWS)]
         except NotDrawn as error:
-            return (Evidence("numpy", True, f"not run: {error}"),) if check is None else (Evidence("numpy", False, str(error)),)
+            return (Evidence("numpy", True, f"not run: {error}"),) if check is None else (Evidence("numpy", False,
+                                                                                                   str(error)),)
         try:
             right = compile_numpy("right", d.right, d.indices, arguments(d))
         except LemmataError as error:
@@ -77,13 +80,17 @@ def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = N
 
 
 # ---------------------------------------------------------------------- values
-def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
+def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]],
+            right: Callable[..., Any],
             seed: int) -> Evidence:
-    """Generated NumPy of the right side against the hand-written reference, or against generated NumPy of the left side."""
+    """Generated NumPy of the right side against the hand-written reference, or against generated NumPy of the left
+    side.
+    """
     began = time.perf_counter()
     if check is not None and check.reference is not None:
         what = f"hand-written numeric.{check.reference}"
-        other: Callable[[Inputs], np.ndarray] = lambda x: reference(check.reference, x, check.arguments, check.options)  # type: ignore[arg-type]  # noqa: E731
+        name = check.reference
+        other: Callable[[Inputs], np.ndarray] = lambda x: reference(name, x, check.arguments, check.options)  # noqa: E731
     elif not d.left.has(PartialDerivative):
         left = compile_numpy("left", d.left, d.indices, arguments(d))
         what = "generated NumPy of the left side"
@@ -92,22 +99,28 @@ def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[In
         for inputs, _ in points:
             value = call(right, d, inputs)
             if not np.all(np.isfinite(value)):
-                return Evidence("numpy", False, "the generated NumPy gives values that are not finite", time.perf_counter() - began)
-        return Evidence("numpy", True, f"generated NumPy runs and is finite at {len(points)} draws, seed {seed}", time.perf_counter() - began)
+                return Evidence("numpy", False, "the generated NumPy gives values that are not finite",
+                                time.perf_counter() - began)
+        return Evidence("numpy", True, f"generated NumPy runs and is finite at {len(points)} draws, seed {seed}",
+                        time.perf_counter() - began)
     worst = 0.0
     for inputs, sizes in points:
         expected, actual = other(inputs), call(right, d, inputs)
         if expected.shape != actual.shape:
-            return Evidence("numpy", False, f"{what} has shape {expected.shape}, the generated NumPy {actual.shape}", time.perf_counter() - began)
+            return Evidence("numpy", False, f"{what} has shape {expected.shape}, the generated NumPy {actual.shape}",
+                            time.perf_counter() - began)
         undefined = ~np.isfinite(expected) & ~np.isfinite(actual)
         if np.all(undefined):
-            return Evidence("numpy", True, f"not run: neither side has a finite value at {sizes_text(sizes)}", time.perf_counter() - began)
+            return Evidence("numpy", True, f"not run: neither side has a finite value at {sizes_text(sizes)}",
+                            time.perf_counter() - began)
         result = compare(actual[~undefined], expected[~undefined], rtol=RTOL_VALUES, atol=ATOL_VALUES)
         if not result:
-            return Evidence("numpy", False, f"against {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+            return Evidence("numpy", False, f"against {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}",
+                            time.perf_counter() - began)
         worst = max(worst, result.absolute_error)
     return Evidence("numpy", True, f"generated NumPy agrees with {what} at {len(points)} draws "
-                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}", time.perf_counter() - began)
+                    f"({'; '.join(sizes_text(s) for _, s in points)}), seed {seed}, largest error {worst:.1e}",
+                    time.perf_counter() - began)
 
 
 def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> Evidence:
@@ -129,12 +142,15 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
             result = compare(call(right, d, point), expected, rtol=1e-7, atol=1e-9)
             tried += 1
             if not result:
-                return Evidence("extreme", False, f"{t.name} at extreme values ({name}): {result}", time.perf_counter() - began)
-    return Evidence("extreme", True, f"generated and hand-written NumPy agree at {tried} extreme inputs", time.perf_counter() - began)
+                return Evidence("extreme", False, f"{t.name} at extreme values ({name}): {result}",
+                                time.perf_counter() - began)
+    return Evidence("extreme", True, f"generated and hand-written NumPy agree at {tried} extreme inputs",
+                    time.perf_counter() - began)
 
 
 # ---------------------------------------------------------------------- differences
-def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]], right: Callable[..., Any],
+def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]],
+                 right: Callable[..., Any],
                  seed: int) -> Evidence:
     """The left side, its derivatives taken by Richardson differences, against the generated NumPy of the right side."""
     began = time.perf_counter()
@@ -148,10 +164,12 @@ def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tup
         actual = call(right, d, inputs)
         difference = left(inputs, actual.shape)
         if difference is None:
-            return Evidence("differences", False, f"{what} does not fit the right side of shape {actual.shape}", time.perf_counter() - began)
+            return Evidence("differences", False, f"{what} does not fit the right side of shape {actual.shape}",
+                            time.perf_counter() - began)
         result = compare(actual, difference, rtol=RTOL_DIFFERENCES * second, atol=ATOL_DIFFERENCES * second)
         if not result:
-            return Evidence("differences", False, f"of {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}", time.perf_counter() - began)
+            return Evidence("differences", False, f"of {what} at sizes {sizes_text(sizes)}, seed {seed}: {result}",
+                            time.perf_counter() - began)
         worst = max(worst, result.absolute_error)
     return Evidence("differences", True, f"Richardson differences of {what} agree at {len(points)} draws, seed {seed}, "
                     f"largest error {worst:.1e}", time.perf_counter() - began)
@@ -161,7 +179,9 @@ LeftSide = Callable[[Inputs, tuple[int, ...]], "np.ndarray | None"]
 
 
 def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str, LeftSide]:
-    """How the left side is computed: from the hand-written primal where the theorem names one, else from generated primals."""
+    """How the left side is computed: from the hand-written primal where the theorem names one, else from generated
+    primals.
+    """
     if check is not None and check.primal is not None:
         derivatives = [n for n in sp.preorder_traversal(d.left) if isinstance(n, PartialDerivative)]
         variable = derivatives[-1].variable
@@ -169,7 +189,8 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
         names = check.primal_arguments if check.primal_arguments is not None else check.arguments
         options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
         primal = lambda x: reference(check.primal, x, names, options)  # type: ignore[arg-type]  # noqa: E731
-        return (f"hand-written numeric.{check.primal} by {name}", lambda x, shape: _difference_of(primal, name, x, shape))
+        return (f"hand-written numeric.{check.primal} by {name}",
+                lambda x, shape: _difference_of(primal, name, x, shape))
     holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
     body = _with_holes(d.left, d, holes)
     left = compile_numpy("left", body, d.indices, [*arguments(d), *(t for t, _ in holes)])
@@ -221,8 +242,11 @@ def _accepts(name: str, options: Mapping[str, Any]) -> bool:
     return set(options) <= set(inspect.signature(numeric_function(name)).parameters)
 
 
-def _difference_of(function: Callable[[Inputs], np.ndarray], variable: str, inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray | None:
-    """The Jacobian by differences, contracted with a cotangent `g` or a tangent `v`, or the Hessian: whichever has the shape."""
+def _difference_of(function: Callable[[Inputs], np.ndarray], variable: str, inputs: Inputs,
+                   shape: tuple[int, ...]) -> np.ndarray | None:
+    """The Jacobian by differences, contracted with a cotangent `g` or a tangent `v`, or the Hessian: whichever has the
+    shape.
+    """
     x = inputs[variable]
     primal = lambda value: function({**inputs, variable: value})  # noqa: E731
     out = primal(x).shape

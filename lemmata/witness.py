@@ -1,4 +1,6 @@
-"""Inputs that satisfy a statement, and functions of the numeric pillar by name: what every numeric check starts from."""
+"""Inputs that satisfy a statement, and functions of the numeric pillar by name: what every numeric check starts
+from.
+"""
 
 from __future__ import annotations
 
@@ -32,27 +34,30 @@ def draw_inputs(d: Derivation, *, seed: int, number: int) -> tuple[Inputs, dict[
     rng = generator(seed, d.name, number)
     symbols = sorted({s.name for t in arguments(d) for n in t.shape for s in n.free_symbols}
                      | {s.name for i in d.indices for s in i.size.free_symbols})
-    sizes = draw_sizes(symbols, rng, largest=7 if len(symbols) <= 4 else 19)
+    if len(symbols) <= 4:
+        sizes = draw_sizes(symbols, rng, largest=7)
+    else:  # many sizes: small numbers that all differ, so that arrays stay small
+        sizes = dict(zip(symbols, (int(n) for n in rng.permutation(np.arange(2, 2 + len(symbols)))), strict=True))
     inputs: Inputs = {}
     for t in arguments(d):
         shape = tuple(int(n.subs({s: sizes[s.name] for s in n.free_symbols})) for n in t.shape)
         inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
     for h in d.hypotheses:
         if h.relation == "==":
-            _satisfy(h, inputs, sizes)
+            satisfy(h, inputs, sizes)
     return inputs, sizes
 
 
 def _drawn_domain(t: Tensor, hypotheses: Sequence[Hypothesis]) -> str:
     """The domain to draw from: a hypothesis x > 0 narrows a real array."""
     for h in hypotheses:
-        whole = isinstance(h.left, Element) and h.left.tensor == t or h.left == t
+        whole = (isinstance(h.left, Element) and h.left.tensor == t) or h.left == t
         if whole and h.right == 0 and t.domain.name == "real":
             return {">": "positive", ">=": "positive", "!=": "nonzero"}.get(h.relation, "real")
     return t.domain.name
 
 
-def _satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
+def satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
     """Make a drawn array satisfy Σ over some axes = number, by shifting it evenly along those axes."""
     body, bound = h.left, []
     while isinstance(body, IndexSum):
@@ -66,7 +71,8 @@ def _satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
         return
     total = value.sum(axis=axes, keepdims=True)
     count = int(np.prod([value.shape[a] for a in axes]))
-    inputs[body.tensor.name] = value / total if body.tensor.domain.positive else value + (float(h.right) - total) / count
+    inputs[body.tensor.name] = value / total if body.tensor.domain.positive else value + (float(h.right)
+                                                                                          - total) / count
 
 
 
@@ -78,7 +84,8 @@ def numeric_function(name: str) -> Callable[..., Any]:
 
 def reference(name: str, inputs: Inputs, names: Sequence[str], options: Mapping[str, Any], *, raw: bool = False) -> Any:
     """Call a function of the numeric pillar on drawn arrays; an option that names an array passes that array."""
-    given = {k: (inputs[v.lstrip("$")] if isinstance(v, str) and v.lstrip("$") in inputs else v) for k, v in options.items()}
+    given = {k: (inputs[v.lstrip("$")] if isinstance(v, str) and v.lstrip("$") in inputs else v)
+             for k, v in options.items()}
     result = numeric_function(name)(*(inputs[a] for a in names), **given)
     return result if raw else np.asarray(result, dtype=float)
 

@@ -119,7 +119,7 @@ def grouped_query_attention(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Array:
 
 
 def grouped_query_attention_vjp(q: ArrayLike, k: ArrayLike, v: ArrayLike, cotangent: ArrayLike) -> dict[str, Array]:
-    """The gradients ``Q``, ``K``, ``V`` in :func:`grouped_query_attention`: those of a key head summed over its queries.
+    """The gradients ``Q``, ``K``, ``V`` in :func:`grouped_query_attention`; a key head's are summed over its queries.
 
     >>> one = [[[1.0], [2.0]]]
     >>> grouped_query_attention_vjp([[[[0.0]], [[0.0]]]], one, one, [[[[1.0]], [[3.0]]]])["V"].ravel()

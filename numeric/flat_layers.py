@@ -1,7 +1,8 @@
 """Layers with plain arrays in and out, where the call of the hand-written function is not flat already.
 
 Only the call differs: values and gradients are those of ``layers``, ``normalization`` and ``transformer``. Gradients
-come as a dictionary by the array's name in the theorem. Channels of GroupNorm come as groups × members of a group.
+come as a dictionary by the array's name in the theorem. Channels of GroupNorm come as groups × members of a
+group, for one sample.
 """
 
 from __future__ import annotations
@@ -74,11 +75,11 @@ def residual_gradients(x: ArrayLike, weight: ArrayLike, cotangent: ArrayLike) ->
 
 
 def group_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, *, eps: float = 1e-5) -> Array:
-    """:func:`normalization.group_norm` of x [N, q, c, ...] with gamma, beta [q, c], q groups of c channels.
+    """:func:`normalization.group_norm` of one sample x [q, c, ...] with gamma, beta [q, c]: q groups of c channels.
 
-    >>> group_norm([[[1.0, 3.0], [5.0, 9.0]]], np.ones((2, 2)), np.zeros((2, 2)), eps=0.0)
-    array([[[-1.,  1.],
-            [-1.,  1.]]])
+    >>> group_norm([[1.0, 3.0], [5.0, 9.0]], np.ones((2, 2)), np.zeros((2, 2)), eps=0.0)
+    array([[-1.,  1.],
+           [-1.,  1.]])
     """
     array, groups = _channels("group_norm", x)
     return _group_norm(array, np.ravel(gamma), np.ravel(beta), groups, eps=eps).reshape(np.shape(x))
@@ -87,8 +88,8 @@ def group_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, *, eps: float = 
 def group_norm_gradients(x: ArrayLike, gamma: ArrayLike, cotangent: ArrayLike, *, eps: float = 1e-5) -> Gradients:
     """:func:`normalization.group_norm_vjp` in the shapes of :func:`group_norm`.
 
-    >>> one = np.ones((1, 2, 2))
-    >>> group_norm_gradients([[[1.0, 3.0], [5.0, 9.0]]], one[0], one, eps=0.0)["gamma"]
+    >>> one = np.ones((2, 2))
+    >>> group_norm_gradients([[1.0, 3.0], [5.0, 9.0]], one, one, eps=0.0)["gamma"]
     array([[-1.,  1.],
            [-1.,  1.]])
     """
@@ -96,11 +97,10 @@ def group_norm_gradients(x: ArrayLike, gamma: ArrayLike, cotangent: ArrayLike, *
     g, _ = _channels("group_norm_gradients", cotangent)
     same_shape("group_norm_gradients", "x", array, "cotangent", g)
     found = group_norm_vjp(array, np.ravel(gamma), g, groups, eps=eps)
-    members = np.shape(gamma)
     return {
         "x": found.x.reshape(np.shape(x)),
-        "gamma": found.gamma.reshape(members),
-        "beta": found.beta.reshape(members),
+        "gamma": found.gamma.reshape(np.shape(gamma)),
+        "beta": found.beta.reshape(np.shape(gamma)),
     }
 
 
@@ -129,9 +129,9 @@ def feed_forward_gradients(
 
 
 def _channels(function: str, x: ArrayLike) -> tuple[Array, int]:
-    """[N, q, c, ...] as [N, q·c, ...], and q."""
+    """[q, c, ...] as a batch of one, [1, q·c, ...], and q."""
     array = real_array(function, "x", x, analytic=True, finite=True)
-    if array.ndim < 3:
-        raise ValueError(f"{function}: x has shape {array.shape}; need [N, groups, channels of a group, ...]")
-    n, groups, members, *places = array.shape
-    return array.reshape(n, groups * members, *places), groups
+    if array.ndim < 2:
+        raise ValueError(f"{function}: x has shape {array.shape}; need [groups, channels of a group, ...]")
+    groups, members, *places = array.shape
+    return array.reshape(1, groups * members, *places), groups

@@ -1,8 +1,8 @@
 """A hand-written gradient against differences of its forward pass, at one point: agreement, a mismatch, or no answer.
 
-Differences can mislead at a kink, at the edge of a domain, or where a function is steep. A mismatch is reported only when the
-estimate's own error is far below it and a second step size says the same; a point where one-sided slopes do not meet is a
-kink and gives no answer.
+Differences can mislead at a kink, at the edge of a domain, or where a function is steep. A mismatch is reported only
+when the estimate's own error is far below it and a second step size says the same; a point where one-sided slopes do
+not meet is a kink and gives no answer.
 """
 
 from __future__ import annotations
@@ -41,14 +41,16 @@ class Checked:
     skipped: str = ""
 
 
-def check_gradient(forward: Callable[..., Any], backward: Callable[[Arguments], Any], arguments: Arguments, variable: str,
-                   cotangent: Array | None, *, room: Array | None = None, margin: Callable[[Arguments], float] | None = None,
+def check_gradient(forward: Callable[..., Any], backward: Callable[[Arguments], Any], arguments: Arguments,
+                   variable: str,
+                   cotangent: Array | None, *, room: Array | None = None,
+                   margin: Callable[[Arguments], float] | None = None,
                    special: bool = False) -> Checked:
     """Compare a claimed gradient at one point with differences of Σ cotangent · forward.
 
-    `room` is the distance of each entry of the variable from the edge of its domain; `margin` is the least |value| of what must
-    not vanish (kinks), evaluated at both ends of a step as well. With `special` the point was chosen to lie at a
-    zero or a tie, and one-sided slopes are compared before anything is concluded.
+    `room` is the distance of each entry of the variable from the edge of its domain; `margin` is the least |value| of
+    what must not vanish (kinks), evaluated at both ends of a step as well. With `special` the point was chosen to lie
+    at a zero or a tie, and one-sided slopes are compared before anything is concluded.
     """
     x = np.asarray(arguments[variable], dtype=float)
 
@@ -66,7 +68,8 @@ def check_gradient(forward: Callable[..., Any], backward: Callable[[Arguments], 
     except np.linalg.LinAlgError:
         claimed = np.full(x.shape, np.nan)
     if claimed.shape != x.shape:
-        return Checked(0, Mismatch((), float("nan"), float("nan"), f"the gradient has shape {claimed.shape}, {variable} has {x.shape}"))
+        return Checked(0, Mismatch((), float("nan"), float("nan"),
+                                   f"the gradient has shape {claimed.shape}, {variable} has {x.shape}"))
     scale = max(float(np.max(np.abs(claimed[np.isfinite(claimed)]), initial=0.0)), FLOOR)
     compared = 0
     for index in np.ndindex(x.shape):
@@ -98,17 +101,21 @@ def check_gradient(forward: Callable[..., Any], backward: Callable[[Arguments], 
     return Checked(compared)
 
 
-def _keeps_away(margin: Callable[[Arguments], float], arguments: Arguments, variable: str, x: Array, tangent: Array, h: float) -> bool:
+def _keeps_away(margin: Callable[[Arguments], float], arguments: Arguments, variable: str, x: Array, tangent: Array,
+                h: float) -> bool:
     values = []
     for s in (-h, 0.0, h):
         moved = x + s * tangent
-        values.append(np.atleast_1d(np.asarray(margin({**arguments, variable: float(moved) if moved.ndim == 0 else moved}))))
+        values.append(np.atleast_1d(np.asarray(margin({**arguments,
+                                                       variable: float(moved) if moved.ndim == 0 else moved}))))
     same = all(np.all(np.sign(v) == np.sign(values[0])) for v in values)
     return bool(same and min(float(np.min(np.abs(v), initial=np.inf)) for v in values) > 0)
 
 
 def _slope(loss: Callable[[Array], float], x: Array, tangent: Array, h: float) -> tuple[float, float] | None:
-    """The derivative along a tangent and its error; None where the forward pass fails or the estimate does not converge."""
+    """The derivative along a tangent and its error; None where the forward pass fails or the estimate does not
+    converge.
+    """
     step = h / max(1.0, float(np.max(np.abs(x * (tangent != 0)))))
     try:
         estimate = richardson_jvp(lambda v: np.asarray(loss(v)), x, tangent, step=step)

@@ -82,7 +82,8 @@ def draw(domain: str, shape: Sequence[int], rng: np.random.Generator, sizes: Map
         return np.choose(chosen, draws)
     known = ", ".join(DOMAINS)
     raise ValueError(
-        f"draw: unknown domain {domain!r}; known: {known}, an interval '(a,b)' or several joined by '|', a set '{{a,b}}', 'index<K'"
+        f"draw: unknown domain {domain!r}; known: {known}, an interval '(a,b)' or several joined by '|', a set "
+        f"'{{a,b}}', 'index<K'"
     )
 
 
@@ -294,7 +295,9 @@ def _interval(name: str) -> tuple[float, float, bool, bool] | None:
 
 
 def _inside(rng: np.random.Generator, shape: Shape, low: float, high: float, low_open: bool, high_open: bool) -> Array:
-    """Inside by a twentieth of the width (by `MARGIN` of an unbounded one), so that a difference step does not leave it."""
+    """Inside by a twentieth of the width (by `MARGIN` of an unbounded one), so that a difference step does not leave
+    it.
+    """
     if math.isinf(low) and math.isinf(high):
         return rng.normal(0.0, 1.5, shape)
     if math.isinf(high):

@@ -1,7 +1,7 @@
 """Sums made simple: deltas contracted, constants taken out, sums of sums split where a delta asks for it.
 
-Purely structural and local, so that each line of a derivation reads as a person would have written it; deciding equality is
-`canonical`'s work.
+Purely structural and local, so that each line of a derivation reads as a person would have written it; deciding
+equality is `canonical`'s work.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Differentiation by waves: each wave applies one rule to every derivative that still stands in the expression.
 
-Linearity (sums, constant factors) is applied as far as it goes in one wave, as a person does. A node without a rule raises
-`UnsupportedError` and names it; there is no silent 0. What is 0 is so because the expression does not contain the variable, which
-is looked up, definitions included.
+Linearity (sums, constant factors) is applied as far as it goes in one wave, as a person does. A node without a rule
+raises `UnsupportedError` and names it; there is no silent 0. What is 0 is so because the expression does not contain
+the variable, which is looked up, definitions included.
 """
 
 from __future__ import annotations
@@ -15,8 +15,21 @@ import sympy as sp
 from ..language.errors import UnsupportedError
 from ..language.indices import Index
 from ..language.linear_algebra import MatrixTensor
-from ..language.nodes import (ArgMaxIndicator, Binder, DefinedTensor, Delta, Element, IndexMax, IndexProduct, IndexSum,
-                              Indicator, PartialDerivative, Tensor, replace, sizes_in)
+from ..language.nodes import (
+    ArgMaxIndicator,
+    Binder,
+    DefinedTensor,
+    Delta,
+    Element,
+    IndexMax,
+    IndexProduct,
+    IndexSum,
+    Indicator,
+    PartialDerivative,
+    Tensor,
+    replace,
+    sizes_in,
+)
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import Size
 from .contraction import contract
@@ -40,7 +53,8 @@ def differentiate(expression: sp.Expr, variable: sp.Expr) -> sp.Expr:
             return sp.Derivative(expression, variable, evaluate=False)
         return sp.S.Zero if variable not in expression.free_symbols else _unsupported(expression, variable)
     if tensor.domain.integer:
-        raise UnsupportedError(f"cannot differentiate by {variable}: {tensor.name} holds integers ({tensor.domain.name})")
+        raise UnsupportedError(f"cannot differentiate by {variable}: {tensor.name} holds integers "
+                               f"({tensor.domain.name})")
     current: sp.Expr = PartialDerivative(expression, variable)
     while current.has(PartialDerivative):
         current, _ = wave(current)
@@ -48,7 +62,8 @@ def differentiate(expression: sp.Expr, variable: sp.Expr) -> sp.Expr:
 
 
 def _unsupported(expression: sp.Expr, variable: sp.Expr) -> sp.Expr:
-    raise UnsupportedError(f"cannot differentiate by {variable} ({type(variable).__name__}); differentiate by an element such as z[k]")
+    raise UnsupportedError(f"cannot differentiate by {variable} ({type(variable).__name__}); differentiate by an "
+                           f"element such as z[k]")
 
 
 def wave(expression: sp.Expr) -> tuple[sp.Expr, Rules]:
@@ -98,7 +113,8 @@ def apply_linear(node: sp.Expr, variable: sp.Expr, used: Rules) -> sp.Expr:
     if not depends(node, variable):
         used.append("deriv_const")
         return sp.S.Zero
-    if isinstance(node, (sp.Add, IndexSum)) or (isinstance(node, sp.Mul) and _dependent_factors(node, variable)[1] is not None):
+    if isinstance(node, (sp.Add, IndexSum)) or (isinstance(node, sp.Mul)
+                                                and _dependent_factors(node, variable)[1] is not None):
         return apply(node, variable, used)
     return PartialDerivative(node, variable)
 
@@ -119,7 +135,8 @@ def _mul(node: sp.Mul, variable: sp.Expr, used: Rules) -> sp.Expr:
     if constant:
         used.append("deriv_const_mul")
     dependent = [a for a in node.args if a not in constant]
-    terms = [sp.Mul(*dependent[:n], PartialDerivative(a, variable), *dependent[n + 1:]) for n, a in enumerate(dependent)]
+    terms = [sp.Mul(*dependent[:n], PartialDerivative(a, variable), *dependent[n + 1:])
+             for n, a in enumerate(dependent)]
     return sp.Mul(*constant, sp.Add(*terms))
 
 
@@ -133,7 +150,8 @@ def _pow(node: sp.Pow, variable: sp.Expr, used: Rules) -> sp.Expr:
     base, exponent = node.base, node.exp
     if depends(exponent, variable):
         used.append("deriv_exp_pow")
-        return node * (PartialDerivative(exponent, variable) * sp.log(base) + exponent * PartialDerivative(base, variable) / base)
+        return node * (PartialDerivative(exponent, variable) * sp.log(base) + exponent
+                       * PartialDerivative(base, variable) / base)
     used.append("deriv_inv" if exponent == -1 else "deriv_pow")
     return exponent * base ** (exponent - 1) * apply_linear(base, variable, used)
 
@@ -151,7 +169,8 @@ def _function(node: sp.Function, variable: sp.Expr, used: Rules) -> sp.Expr:
             continue
         if derivative is None:
             which = f" by its argument {place}" if row.arity > 1 else ""
-            raise UnsupportedError(f"the operation {row.name} has no derivative rule{which}, where {variable} occurs in {inner}")
+            raise UnsupportedError(f"the operation {row.name} has no derivative rule{which}, where {variable} occurs "
+                                   f"in {inner}")
         terms.append(derivative(*node.args) * apply_linear(inner, variable, used))
     used.append(row.rule_name)
     return sp.Add(*terms)

@@ -1,7 +1,7 @@
 """Giving names back: occurrences of a definition's body become the name again.
 
-A body that is a product is found inside larger products, factor by factor (e^{z_k} S⁻¹ r becomes p_k r); any other body is found as
-a whole subexpression. Which indices stand for the parameters is found by trying those that occur.
+A body that is a product is found inside larger products, factor by factor (e^{z_k} S⁻¹ r becomes p_k r); any other body
+is found as a whole subexpression. Which indices stand for the parameters is found by trying those that occur.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Reverse mode through named definitions: one named adjoint a definition, so cost grows with their number, not with inlined size.
+"""Reverse mode through named definitions: one named adjoint a definition, so cost grows with their number, not with
+inlined size.
 
-For a scalar L built from definitions c, d, ... the adjoint of d is dd = Σ_c Σ dc ∂c/∂d over the definitions c that name d directly,
-plus ∂L/∂d. Each such sum is a local statement: the names in it stand for themselves. It is made here and proved elsewhere, one
-definition at a time; that the adjoints together are the gradient is the chain rule.
+For a scalar L built from definitions c, d, ... the adjoint of d is dd = Σ_c Σ dc ∂c/∂d over the definitions c that name
+d directly, plus ∂L/∂d. Each such sum is a local statement: the names in it stand for themselves. It is made here and
+proved elsewhere, one definition at a time; that the adjoints together are the gradient is the chain rule.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ VjpRule = Callable[[Array], Mapping[Tensor, Array]]
 
 @dataclass(frozen=True)
 class Adjoint:
-    """The adjoint of one tensor: `indices` of the tensor, the local sum as it stands (`start`), and what it comes to (`value`).
+    """The adjoint of one tensor: `indices` of the tensor, the local sum as it stands (`start`), and what it comes to
+    (`value`).
 
-    `named` is the adjoint as a definition (dP := ...), which later adjoints use; `rule` names a theorem that gave the value.
+    `named` is the adjoint as a definition (dP := ...), which later adjoints use; `rule` names a theorem that gave the
+    value.
     """
 
     of: Tensor
@@ -66,11 +69,12 @@ def _renamed(expression: sp.Expr, names: Mapping[Tensor, Tensor]) -> sp.Expr:
 def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor, VjpRule] | None = None,
              write: Callable[[Tensor, tuple[Index, ...], sp.Expr], sp.Expr] | None = None,
              remember: Callable[[Adjoint], None] | None = None) -> list[Adjoint]:
-    """The adjoints of all definitions between the loss and the arrays of `wrt`, then of those arrays, in order of computation.
+    """The adjoints of all definitions between the loss and the arrays of `wrt`, then of those arrays, in order of
+    computation.
 
-    `rules` gives, for a definition, a function from its adjoint to the cotangents of the arrays that it names (a theorem's right
-    side); without one, the definition is differentiated. `write` may put an adjoint in another form (to be proved), `remember` is
-    told of each. Raises `UnsupportedError` for an array that the loss does not depend on.
+    `rules` gives, for a definition, a function from its adjoint to the cotangents of the arrays that it names (a
+    theorem's right side); without one, the definition is differentiated. `write` may put an adjoint in another form (to
+    be proved), `remember` is told of each. Raises `UnsupportedError` for an array that the loss does not depend on.
     """
     rules = rules or {}
     order = [t for t in tensors([loss]) if isinstance(t, DefinedTensor)]  # definitions after what they are defined by
@@ -81,16 +85,18 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor,
 
     for target in [*reversed(needed), *wrt]:
         at = tuple(index("ikmnbl"[n] if n < 6 else "i", s) for n, s in enumerate(target.shape))
-        consumers = [c for c in reversed(needed) if c is not target and c not in rules and target in tensors([c.body], False)]
+        consumers = [c for c in reversed(needed) if c is not target and c not in rules
+                     and target in tensors([c.body], False)]
         terms = _local_terms(loss, target, consumers, {c: found[c].named for c in consumers}, at)
         for given in contributions.get(target, []):
             if [str(s) for s in given.shape] != [str(s) for s in target.shape]:
-                raise ShapeError(f"a rule gives a cotangent of shape {shape_text(given.shape)} for {target.name} of shape "
-                                 f"{shape_text(target.shape)}")
+                raise ShapeError(f"a rule gives a cotangent of shape {shape_text(given.shape)} for {target.name} of "
+                                 f"shape {shape_text(target.shape)}")
             terms.append(aligned(given, at))
         if not terms:
             if target in wrt:
-                raise UnsupportedError(f"the loss does not depend on {target.name}: its gradient is 0 everywhere; check the name")
+                raise UnsupportedError(f"the loss does not depend on {target.name}: its gradient is 0 everywhere; "
+                                       f"check the name")
             continue
         start = sp.Add(*terms)
         value = contract(_carried_out(start))[0]
@@ -133,7 +139,8 @@ def local_adjoint(loss: sp.Expr, target: Tensor, definitions: Sequence[DefinedTe
                   at: tuple[Index, ...]) -> sp.Expr:
     """The local sum of one adjoint, made from the definitions alone; `adjoint_of` gives the adjoints by name ("dP")."""
     consumers = [c for c in reversed(definitions)
-                 if c is not target and f"d{c.name}" in adjoint_of and target in tensors([c.body], through_definitions=False)]
+                 if c is not target and f"d{c.name}" in adjoint_of
+                 and target in tensors([c.body], through_definitions=False)]
     return sp.Add(*_local_terms(loss, target, consumers, {c: adjoint_of[f"d{c.name}"] for c in consumers}, at))
 
 

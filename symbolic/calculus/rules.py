@@ -1,7 +1,8 @@
-"""The rules: named equalities, used left to right, with a sentence for the reader and an instance that is proved in the tests.
+"""The rules: named equalities, used left to right, with a sentence for the reader and an instance that is proved in the
+tests.
 
-One row a rule. The rules of elementwise functions (`deriv_exp`, `deriv_log`, ...) are not listed here: they come from the
-table of operations, one each.
+One row a rule. The rules of elementwise functions (`deriv_exp`, `deriv_log`, ...) are not listed here: they come from
+the table of operations, one each.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ import sympy as sp
 from ..language.errors import UnsupportedError
 from ..language.indices import index
 from ..language.linear_algebra import MatrixTensor
-from ..language.nodes import ArgMaxIndicator, Delta, IndexMax, IndexProduct, IndexSum, PartialDerivative, Tensor, element
+from ..language.nodes import (
+    ArgMaxIndicator,
+    Delta,
+    IndexMax,
+    IndexProduct,
+    IndexSum,
+    PartialDerivative,
+    Tensor,
+    element,
+)
 from ..language.operations import OPERATIONS, Operation
 from ..language.sizes import Size
 
@@ -65,32 +75,40 @@ def _matrix_rule(kind: str) -> Equation:
 
 
 _ROWS = (
-    Rule("deriv_const", "∂c/∂x = 0", "what does not depend on the variable has derivative 0", lambda: (_d(_el(_y, _i), _el(_z, _k)), sp.S.Zero)),
-    Rule("deriv_element", "∂z_i/∂z_k = δ_ik", "an element depends on itself alone", lambda: (_d(_el(_z, _i), _el(_z, _k)), Delta(_i, _k))),
+    Rule("deriv_const", "∂c/∂x = 0", "what does not depend on the variable has derivative 0",
+         lambda: (_d(_el(_y, _i), _el(_z, _k)), sp.S.Zero)),
+    Rule("deriv_element", "∂z_i/∂z_k = δ_ik", "an element depends on itself alone",
+         lambda: (_d(_el(_z, _i), _el(_z, _k)), Delta(_i, _k))),
     Rule("deriv_add", "∂(f + g) = ∂f + ∂g", "the derivative is linear",
          lambda: (_d(_x**2 + sp.exp(_x), _x), _d(_x**2, _x) + _d(sp.exp(_x), _x))),
-    Rule("deriv_const_mul", "∂(c f) = c ∂f", "constant factors leave the derivative", lambda: (_d(_c * _x**2, _x), _c * _d(_x**2, _x))),
+    Rule("deriv_const_mul", "∂(c f) = c ∂f", "constant factors leave the derivative",
+         lambda: (_d(_c * _x**2, _x), _c * _d(_x**2, _x))),
     Rule("deriv_sum", "∂ Σ_i f_i = Σ_i ∂f_i", "the derivative of a sum is the sum of the derivatives",
-         lambda: (_d(IndexSum(sp.exp(_el(_z, _i)), _i), _el(_z, _k)), IndexSum(_d(sp.exp(_el(_z, _i)), _el(_z, _k)), _i))),
+         lambda: (_d(IndexSum(sp.exp(_el(_z, _i)), _i), _el(_z, _k)),
+                  IndexSum(_d(sp.exp(_el(_z, _i)), _el(_z, _k)), _i))),
     Rule("deriv_mul", "∂(f g) = ∂f g + f ∂g", "product rule",
          lambda: (_d(_x * sp.exp(_x), _x), _d(_x, _x) * sp.exp(_x) + _x * _d(sp.exp(_x), _x))),
-    Rule("deriv_pow", "∂ f^n = n f^(n-1) ∂f", "power rule", lambda: (_d((1 + _x**2) ** 3, _x), 3 * (1 + _x**2) ** 2 * _d(1 + _x**2, _x))),
+    Rule("deriv_pow", "∂ f^n = n f^(n-1) ∂f", "power rule",
+         lambda: (_d((1 + _x**2) ** 3, _x), 3 * (1 + _x**2) ** 2 * _d(1 + _x**2, _x))),
     Rule("deriv_inv", "∂(1/f) = -∂f / f²", "reciprocal rule",
          lambda: (_d(1 / (1 + _x**2), _x), -_d(1 + _x**2, _x) / (1 + _x**2) ** 2), "f ≠ 0"),
     Rule("deriv_exp_pow", "∂ f^g = f^g (∂g log f + g ∂f / f)", "power with a variable exponent",
          lambda: (_d(_a**_x, _x), _a**_x * (_d(_x, _x) * sp.log(_a) + _x * _d(_a, _x) / _a)), "f > 0"),
     Rule("deriv_prod", "∂ Π_i f_i = Π_i f_i Σ_i ∂f_i / f_i", "logarithmic derivative of a product",
          lambda: (_d(IndexProduct(_el(_q, _i), _i), _el(_q, _k)),
-                  IndexProduct(_el(_q, _i), _i) * IndexSum(_d(_el(_q, _i), _el(_q, _k)) / _el(_q, _i), _i)), "no f_i is 0"),
+                  IndexProduct(_el(_q, _i), _i) * IndexSum(_d(_el(_q, _i), _el(_q, _k)) / _el(_q, _i), _i)),
+                  "no f_i is 0"),
     Rule("deriv_max", "∂ max_i f_i = Σ_i [i is the place of the maximum] ∂f_i",
          "a maximum moves with its largest entry; at a tie this is one of the subgradients",
          lambda: (_d(IndexMax(_el(_z, _i), _i), _el(_z, _k)),
                   IndexSum(ArgMaxIndicator(_el(_z, _j), _j, _i) * _d(_el(_z, _i), _el(_z, _k)), _i)), "no tie"),
-    Rule("deriv_indicator", "∂[c] = 0", "an indicator is constant away from its jump", lambda: (sp.S.Zero, sp.S.Zero), "not at the jump"),
+    Rule("deriv_indicator", "∂[c] = 0", "an indicator is constant away from its jump", lambda: (sp.S.Zero, sp.S.Zero),
+         "not at the jump"),
     Rule("deriv_definition", "∂p = ∂(its definition)", "differentiate through the definition",
          lambda: (_d(_el(_z, _i) ** 2, _el(_z, _k)), _d(_el(_z, _i) * _el(_z, _i), _el(_z, _k)))),
     Rule("deriv_inv_matrix", "∂A⁻¹ = -A⁻¹ ∂A A⁻¹", "derivative of an inverse matrix",
-         lambda: _matrix_rule("inv"), "A invertible", source="Petersen, Pedersen, The Matrix Cookbook (2012), eq. (59)"),
+         lambda: _matrix_rule("inv"), "A invertible",
+         source="Petersen, Pedersen, The Matrix Cookbook (2012), eq. (59)"),
     Rule("deriv_det", "∂ det A = det A tr(A⁻¹ ∂A)", "Jacobi's formula", lambda: _matrix_rule("det"), "A invertible",
          source="Petersen, Pedersen, The Matrix Cookbook (2012), eq. (46)"),
     Rule("sum_mul_delta", "Σ_i δ_ik f_i = f_k", "the delta picks one term of the sum",
@@ -104,7 +122,8 @@ _ROWS = (
          lambda: (sp.log(_a * sp.exp(_x)), sp.log(_a) + _x), "a, b > 0"),
     Rule("log_div_of_pos", "log(a / b) = log a - log b", "the logarithm of a quotient of positive numbers",
          lambda: (sp.log(sp.exp(_x) / (1 + _a)), _x - sp.log(1 + _a)), "a, b > 0"),
-    Rule("log_pow_of_pos", "log(a^n) = n log a", "the logarithm of a power of a positive number", lambda: (sp.log(_a**3), 3 * sp.log(_a)), "a > 0"),
+    Rule("log_pow_of_pos", "log(a^n) = n log a", "the logarithm of a power of a positive number",
+         lambda: (sp.log(_a**3), 3 * sp.log(_a)), "a > 0"),
     Rule("log_exp", "log e^x = x", "the logarithm undoes the exponential", lambda: (sp.log(sp.exp(_x)), _x)),
     Rule("sin_add", "sin(a + b) = sin a cos b + cos a sin b", "the sine of a sum",
          lambda: (sp.sin(_x + _c), sp.sin(_x) * sp.cos(_c) + sp.cos(_x) * sp.sin(_c)), source=_ANGLES),
@@ -141,7 +160,9 @@ _INSIDE: dict[str, sp.Expr] = {
 
 
 def _function_rule(row: Operation) -> Rule:
-    """The chain rule of one operation: a term for every argument that has a derivative; the others are orders, held fixed."""
+    """The chain rule of one operation: a term for every argument that has a derivative; the others are orders, held
+    fixed.
+    """
     slots = list(zip(row.domains, row.derivatives, strict=True))
     orders, variables = iter("abnm"), iter("uvwt")
     letters = [Tensor(next(orders if derivative is None else variables), (), domain) for domain, derivative in slots]
@@ -150,7 +171,8 @@ def _function_rule(row: Operation) -> Rule:
         examples = [parameter.example for parameter in row.parameters]
         args = [example if derivative is None else _INSIDE[domain]
                 for (domain, derivative), example in zip(slots, [*examples, sp.S.Zero], strict=True)]
-        terms = [derivative(*args) * _d(arg, _x) for (_, derivative), arg in zip(slots, args, strict=True) if derivative]
+        terms = [derivative(*args) * _d(arg, _x)
+                 for (_, derivative), arg in zip(slots, args, strict=True) if derivative]
         return _d(row.function(*args), _x), sp.Add(*terms)
 
     change = " + ".join(f"{_factor(derivative(*letters))} ∂{letter}"
@@ -177,7 +199,8 @@ for _name in OPERATIONS:
         RULES[OPERATIONS[_name].rule_name] = _function_rule(OPERATIONS[_name])
     if OPERATIONS[_name].definition is not None:
         RULES[f"expand_{_name}"] = Rule(f"expand_{_name}", f"{_name} by its definition", f"write {_name} out",
-                                        lambda row=OPERATIONS[_name]: (row.example(_x), row.definition(*row.example(_x).args)),
+                                        lambda row=OPERATIONS[_name]: (row.example(_x),
+                                                                       row.definition(*row.example(_x).args)),
                                         source=OPERATIONS[_name].source)
 
 

@@ -496,7 +496,7 @@ def element(ctx: Context, name: str, domain: object, indices: tuple[Poly, ...], 
     return of_factors(ctx, ((ctx.atom("el", name, domain, indices, *marker), 1),))
 
 
-ODD_FUNCTIONS = frozenset({"erf", "arctan", "arcsin", "arcsinh", "arctanh", "erfi", "erfinv", "fresnels", "fresnelc"})
+ODD_FUNCTIONS = frozenset({"erf", "arctan", "arcsin", "arcsinh", "arctanh", "erfi", "erfinv", "fresnels", "fresnelc", "sinint", "sinhint"})
 
 
 def function(ctx: Context, name: str, *arguments: Poly) -> Poly:

@@ -129,15 +129,13 @@ def _lowergamma(ctx: Context, a: Poly, x: Poly) -> Poly:
     return _atom(ctx, "lowergamma", a, x)
 
 
-def _betainc(ctx: Context, a: Poly, b: Poly, low: Poly, high: Poly) -> Poly:
-    """I_x(a, b) from 0, with I_x(a, b) = 1 - I_(1-x)(b, a)."""
-    if low.terms:
-        return subtract(_betainc(ctx, a, b, ZERO, high), _betainc(ctx, a, b, ZERO, low))
-    if not high.terms or high.constant == 1:
-        return high
-    if b.digest < a.digest or (a == b and leads_negative(high)):
-        return subtract(POLY_ONE, _atom(ctx, "betainc", b, a, ZERO, subtract(POLY_ONE, high)))
-    return _atom(ctx, "betainc", a, b, ZERO, high)
+def _betainc(ctx: Context, a: Poly, b: Poly, x: Poly) -> Poly:
+    """I_x(a, b) = 1 - I_(1-x)(b, a)."""
+    if not x.terms or x.constant == 1:
+        return x
+    if b.digest < a.digest or (a == b and leads_negative(x)):
+        return subtract(POLY_ONE, _atom(ctx, "betainc", b, a, subtract(POLY_ONE, x)))
+    return _atom(ctx, "betainc", a, b, x)
 
 
 # ---------------------------------------------------------------------- exponential integrals, polylogarithms
@@ -238,9 +236,9 @@ def _bessel_of(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
     return scale(_by_recurrence(ctx, name, order, x), fmpq(sign))
 
 
-def _by_recurrence(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
+def _by_recurrence(ctx: Context, name: str, order: Poly, x: Poly, nonzero: bool = False) -> Poly:
     steps = int(_constant_part(order).floor())
-    if abs(steps) > MOST_STEPS or (name in ("besselj", "besseli") and not signs.is_nonzero(ctx, x)):
+    if abs(steps) > MOST_STEPS or (name in ("besselj", "besseli") and not (nonzero or signs.is_nonzero(ctx, x))):
         return _atom(ctx, name, order, x)
     start = _shifted(order, -steps)
     if start.constant == HALF and signs.is_positive(ctx, x):
@@ -259,6 +257,46 @@ def _by_recurrence(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
         middle = scale(_product(ctx, _shifted(start, n), over_x, low), fmpq(2 * down))
         low, high = add(middle, scale(high, fmpq(far))), low
     return high if steps > 0 else low
+
+
+def by_continuity(ctx: Context, p: Poly) -> Poly | None:
+    """p with J_n(x) and I_n(x) of whole n ≥ 2 taken down to the orders 0 and 1, for x ≠ 0; None where nothing is to be done.
+
+    If that vanishes, p vanishes for x ≠ 0, and so at x = 0 as well, because p is continuous: this is for an x that takes all
+    values of an interval, and a p without indicators and roundings.
+    """
+    if not _is_continuous(p):
+        return None
+    parts, changed = [], False
+    for m, c in p.terms.items():
+        factors = [Poly({ONE: c})]
+        for a, e in m:
+            if a.kind == "fn" and a.data[0] in ("besselj", "besseli") and isinstance(e, int) and e > 0:
+                _, order, x = a.data
+                n = order.constant
+                if n is not None and n.q == 1 and n > 1 and _takes_an_interval(x):
+                    factors.append(algebra.power(ctx, _by_recurrence(ctx, a.data[0], order, x, nonzero=True), e))
+                    changed = True
+                    continue
+            factors.append(of_atom(a, e))
+        parts.append(_product(ctx, *factors))
+    return add(*parts) if changed else None
+
+
+def _is_continuous(part: object) -> bool:
+    if isinstance(part, Atom):
+        if part.kind in ("eq", "ge", "argmax", "fdiv") or (part.kind == "fn" and part.data[0] in ("floor", "arctan2", "sign")):
+            return False
+        return all(_is_continuous(d) for d in part.data)
+    if isinstance(part, Poly):
+        return all(_is_continuous(a) for m in part.terms for a, _ in m)
+    return not isinstance(part, tuple) or all(_is_continuous(d) for d in part)
+
+
+def _takes_an_interval(x: Poly) -> bool:
+    """Whether x is a single input that ranges over intervals, or a multiple of one."""
+    atoms = {a for m in x.terms for a, _ in m}
+    return len(atoms) == 1 and all(a.kind == "el" and not a.data[1].values and not a.data[1].integer for a in atoms)
 
 
 def _half_orders(ctx: Context, name: str, x: Poly) -> tuple[Poly, Poly]:
@@ -358,7 +396,7 @@ def sign(ctx: Context, a: Atom) -> str:
 def note_singular_places(ctx: Context, name: str, arguments: list[Poly]) -> None:
     """Note where the derivative rule of a function does not hold although the function has a value there."""
     last = arguments[-1]
-    if name in ("polylog", "ellipk", "ellipe") and not signs.is_nonzero(ctx, last):
+    if name in ("polylog", "ellipk", "ellipe", "sinint", "sinhint") and not signs.is_nonzero(ctx, last):
         ctx.kinks.update(skeleton(a.data[0]) for m in algebra.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq")
     if name == "floor":
         ctx.used.setdefault("away from kinks")
@@ -366,4 +404,4 @@ def note_singular_places(ctx: Context, name: str, arguments: list[Poly]) -> None
         ctx.used.setdefault("away from kinks")
 
 
-__all__ = ["exponential_of", "leads_negative", "logarithm_of", "normal", "note_singular_places", "sign"]
+__all__ = ["by_continuity", "exponential_of", "leads_negative", "logarithm_of", "normal", "note_singular_places", "sign"]

@@ -360,8 +360,10 @@ class AtomField(Field):
         if negate:
             numerator = -numerator
         others = [self._lowest_terms(y) for y in more]
-        key = (name, polynomial_key(numerator), polynomial_key(denominator), *(polynomial_key(p) for pair in others for p in pair))
-        text = ", ".join(self._polynomial_text(p) + ("" if q.is_constant() else "/…") for p, q in [(numerator, denominator), *others])
+        key = (name, polynomial_key(numerator), polynomial_key(denominator),
+               *(polynomial_key(p) for pair in others for p in pair))
+        text = ", ".join(self._polynomial_text(p) + ("" if q.is_constant() else "/…")
+                         for p, q in [(numerator, denominator), *others])
         value = self._generator(self._atom(key, f"{name}({text})"))
         return -value if negate else value
 

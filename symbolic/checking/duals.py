@@ -154,7 +154,8 @@ class DualField(Field):
         for n, argument in enumerate(given):
             if not argument.tangent:
                 continue
-            slope = rule(self.base, x.primal, value) if rule is not None else slope_of(name, n)(self.base, primals, value)
+            slope = rule(self.base, x.primal, value) if rule is not None else slope_of(name, n)(self.base, primals,
+                                                                                                value)
             total = _sum(total, {k: slope * t for k, t in argument.tangent.items()})
         return Dual(value, total)
 

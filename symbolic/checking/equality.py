@@ -40,8 +40,8 @@ def check_equal(
 ) -> Checked:
     """Decide left = right for every value of the free `indices`, at small concrete sizes that are pairwise different.
 
-    Without `thorough` (for a step between two lines of a derivation whose ends are looked at thoroughly) one binding of the sizes
-    and one draw are used.
+    Without `thorough` (for a step between two lines of a derivation whose ends are looked at thoroughly) one binding of
+    the sizes and one draw are used.
 
     Both sides are evaluated as they stand: sums are added up, definitions are entered, derivatives not yet carried
     out are taken with dual numbers. `hypotheses` hold at every point by construction. `variable` is what was
@@ -120,7 +120,7 @@ class _Problem:
         self.seed, self.deadline = seed, deadline
 
     def at(self, sizes: Binding, draw: int) -> Sample:
-        return sample(self.left, self.right, self.indices, self.declared, self.hypotheses, sizes, f"{self.seed}.{draw}")
+        return sample(self.left, self.right, self.indices, self.declared, self.hypotheses, sizes, f"{self.seed}.{draw}", self.deadline)
 
     def samples(self, usual: list[Binding], ones: list[Binding]) -> tuple[list[Sample], list[str]]:
         """Samples at the usual bindings, then at those with a size 1 (which a hypothesis may rule out)."""

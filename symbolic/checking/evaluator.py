@@ -184,10 +184,12 @@ def _add(node: Any) -> Code:
 def _mul(node: Any) -> Code:
     codes = [compiled(a) for a in node.args]
     # Cheap factors that may be 0 come first: what they multiply is then not evaluated, and need not be defined there.
-    # Conditions on indices alone come before those that look at elements, which may be out of range where the index is not meant.
+    # Conditions on indices alone come before those that look at elements, which may be out of range where the index is
+    # not meant.
     cheapest = [bool(c.binary and not a.has(Element)) for c, a in zip(codes, node.args, strict=True)]
     runs = ([c.run for c, first in zip(codes, cheapest, strict=True) if first]
-            + [c.run for c, first in zip(codes, cheapest, strict=True) if c.binary and not first] + [c.run for c in codes if not c.binary])
+            + [c.run for c, first in zip(codes, cheapest, strict=True) if c.binary and not first]
+            + [c.run for c in codes if not c.binary])
     cheap = sum(c.binary for c in codes)
     negated = node.args[0] == -1 and len(runs) > 1
     if negated:
@@ -240,12 +242,14 @@ def _function(node: Any) -> Code:
     name = PRIMITIVE[node.func]
     codes = [compiled(a) for a in node.args]
     if len(codes) > special_functions.ARGUMENTS.get(name, 1):
-        raise UnsupportedError(f"the second path cannot evaluate {node.func.__name__} with {len(codes)} arguments in {node}")
+        raise UnsupportedError(f"the second path cannot evaluate {node.func.__name__} with {len(codes)} arguments in "
+                               f"{node}")
     if len(codes) == 1:
         argument = codes[0].run
         return _remembered(lambda field, env: field.function(name, argument(field, env)), codes[0].free)
     runs = [c.run for c in codes]
-    return _remembered(lambda field, env: field.function(name, *[r(field, env) for r in runs]), union(*(c.free for c in codes)))
+    return _remembered(lambda field, env: field.function(name, *[r(field, env) for r in runs]),
+                       union(*(c.free for c in codes)))
 
 
 @lru_cache(maxsize=256)

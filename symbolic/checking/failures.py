@@ -1,4 +1,6 @@
-"""Why an evaluation has no answer: the expression has no value, a ball is too wide to decide, or exact arithmetic stops."""
+"""Why an evaluation has no answer: the expression has no value, a ball is too wide to decide, or exact arithmetic
+stops.
+"""
 
 from __future__ import annotations
 

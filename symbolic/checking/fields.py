@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 import sympy as sp
-from flint import acb, arb, fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
 from ..language.errors import UnsupportedError
 from ..language.linear_algebra import MatrixTensor
@@ -193,8 +193,6 @@ _BALL: dict[str, Callable[[arb], arb]] = {
     "acosh": arb.acosh,
     "atanh": arb.atanh,
     "erf": arb.erf,
-    "digamma": arb.digamma,
-    "trigamma": lambda x: acb(x).polygamma(acb(1)).real,
     "loggamma": arb.lgamma,
 }
 # Where a function is defined, as (low, high); None is no bound.
@@ -205,10 +203,8 @@ _BALL_DOMAIN: dict[str, tuple[int | None, int | None]] = {
     "acosh": (1, None),
     "atanh": (-1, 1),
     "loggamma": (0, None),
-    "digamma": (0, None),
-    "trigamma": (0, None),
 }
-_OPEN = frozenset({"log", "atanh", "loggamma", "digamma", "trigamma"})
+_OPEN = frozenset({"log", "atanh", "loggamma"})
 
 
 class BallField(Field):
@@ -347,4 +343,5 @@ def working_precision(bits: int) -> Any:
     return flint.ctx.workprec(bits)
 
 
-__all__ = ["BallField", "Closure", "Field", "Inexact", "Place", "Undecided", "Undefined", "at", "integer", "rational", "working_precision"]
+__all__ = ["BallField", "Closure", "Field", "Inexact", "Place", "Undecided", "Undefined", "at", "integer", "rational",
+           "working_precision"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from .sizes import Binding
 
 BITS = (128, 256, 768)
 _MOST_ENTRIES = 200
+_FEWEST = 3
 _AGREE = arb(10) ** -25
 _DRAWS = 6
 
@@ -56,6 +58,7 @@ def sample(
     hypotheses: Sequence[Hypothesis],
     sizes: Binding,
     seed: str,
+    deadline: float = float("inf"),
 ) -> Sample:
     """Draw a point and compare both sides there; undecided comparisons get more bits, then another point.
 
@@ -67,7 +70,7 @@ def sample(
             with working_precision(bits):
                 try:
                     field = drawn_field(declared, hypotheses, sizes, f"{seed}.{redraw}")
-                    found = compare(left, right, indices, field, bits)
+                    found = compare(left, right, indices, field, bits, deadline)
                 except Undecided as reason:
                     last = str(reason)
                     continue
@@ -77,15 +80,23 @@ def sample(
     raise Undecided(last)
 
 
-def compare(left: sp.Expr, right: sp.Expr, indices: Sequence[Any], field: BallField, bits: int) -> Sample | None:
-    """Compare both sides in a field; None where some entry is neither apart nor close enough at this precision."""
+def compare(left: sp.Expr, right: sp.Expr, indices: Sequence[Any], field: BallField, bits: int,
+            deadline: float = float("inf")) -> Sample | None:
+    """Compare both sides in a field; None where some entry is neither apart nor close enough at this precision.
+
+    Past the deadline no further entries are looked at, once a few have been.
+    """
     run_left, run_right = compiled(left).run, compiled(right).run
     found = Sample(field.point.sizes, field, bits)
     entries = list(environments(indices, field.point))
     found.total = len(entries)
     if len(entries) > _MOST_ENTRIES:
         entries = random.Random(len(entries)).sample(entries, _MOST_ENTRIES)
+    if deadline < float("inf"):
+        entries = random.Random(len(entries)).sample(entries, len(entries))  # not the first corner only, if time is short
     for env in entries:
+        if len(found.pairs) >= _FEWEST and time.perf_counter() > deadline:
+            break
         place = tuple(env.values())
         a, why_a = value_or_reason(run_left, field, env)
         b, why_b = value_or_reason(run_right, field, env)

@@ -1,7 +1,9 @@
-"""The special functions of the second path: how Arb's balls evaluate them, where they have a value, and their derivatives.
+"""The special functions of the second path: how Arb's balls evaluate them, where they have a value, and their
+derivatives.
 
-Written by hand beside the table from which derivations are made, and not read from it. A derivative by an order is None: asking
-for it is an error. Values are real; a ball that may lie outside of the domain is undecided, one that certainly does is undefined.
+Written by hand beside the table from which derivations are made, and not read from it. A derivative by an order is
+None: asking for it is an error. Values are real; a ball that may lie outside of the domain is undecided, one that
+certainly does is undefined.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import sympy as sp
 from flint import acb, arb, fmpq
 
 from ..language.errors import UnsupportedError
-from ..language.special_operations import owens_t, polylog
+from ..language.special_operations import betainc, owens_t, polylog
 from .failures import Undecided, Undefined
 
 # SymPy's classes by the names used here; the arguments are SymPy's, in its order.
@@ -27,10 +29,14 @@ PRIMITIVE: dict[Any, str] = {
     sp.polygamma: "polygamma",
     sp.lowergamma: "lowergamma",
     sp.uppergamma: "uppergamma",
-    sp.betainc_regularized: "betainc",
+    betainc: "betainc",
     sp.zeta: "zeta",
     sp.Ei: "expi",
     sp.expint: "expint",
+    sp.Si: "sinint",
+    sp.Ci: "cosint",
+    sp.Shi: "sinhint",
+    sp.Chi: "coshint",
     polylog: "polylog",
     sp.polylog: "polylog",
     sp.LambertW: "lambertw",
@@ -48,7 +54,8 @@ PRIMITIVE: dict[Any, str] = {
     sp.floor: "floor",
     sp.ceiling: "ceil",
 }
-ARGUMENTS = {"owens_t": 2, "polygamma": 2, "lowergamma": 2, "uppergamma": 2, "betainc": 4, "zeta": 2, "expint": 2, "polylog": 2,
+ARGUMENTS = {"owens_t": 2, "polygamma": 2, "lowergamma": 2, "uppergamma": 2, "betainc": 3, "zeta": 2, "expint": 2,
+             "polylog": 2,
              "besselj": 2, "bessely": 2, "besseli": 2, "besselk": 2, "arctan2": 2}
 
 
@@ -97,7 +104,8 @@ def _polygamma(order: arb, x: arb) -> arb:
     n = _whole(order)
     if n is None or n < 0:
         raise Undefined("polygamma of an order that is not a whole number")
-    _above(x, 0, "polygamma")
+    if n == 0:
+        return x.digamma()
     return _real(acb(x).polygamma(acb(n)))
 
 
@@ -111,21 +119,18 @@ def _incomplete_gamma(name: str) -> Callable[[arb, arb], arb]:
     return value
 
 
-def _betainc(a: arb, b: arb, low: arb, high: arb) -> arb:
+def _betainc(a: arb, b: arb, x: arb) -> arb:
     for p in (a, b):
         _above(p, 0, "incomplete beta")
-
-    def one(x: arb) -> arb:
-        if x == 0:
-            return arb(0)
-        _above(x, 0, "incomplete beta")
-        _above(1 - x, 0, "incomplete beta", closed=True)
-        return x.beta_lower(a, b, regularized=1)
-
-    return one(high) - one(low)
+    if x == 0:
+        return arb(0)
+    _above(x, 0, "incomplete beta")
+    _above(1 - x, 0, "incomplete beta", closed=True)
+    return x.beta_lower(a, b, regularized=1)
 
 
-def _zeta(s: arb, q: arb = arb(1)) -> arb:
+def _zeta(s: arb, q: arb | None = None) -> arb:
+    q = arb(1) if q is None else q
     _above(q, 0, "zeta")
     if s.overlaps(arb(1)):
         raise Undefined("zeta at 1") if s == 1 else Undecided("zeta near 1")
@@ -141,6 +146,14 @@ def _expi(x: arb) -> arb:
 def _expint(n: arb, x: arb) -> arb:
     _above(x, 0, "E_n")
     return x.expint(n)
+
+
+def _positive(name: str) -> Callable[[arb], arb]:
+    def value(x: arb) -> arb:
+        _above(x, 0, name)
+        return getattr(x, name)()
+
+    return value
 
 
 def _polylog(s: arb, z: arb) -> arb:
@@ -196,12 +209,18 @@ BALL: dict[str, Callable[..., arb]] = {
     "owens_t": _owens_t,
     "gamma": _gamma,
     "polygamma": _polygamma,
+    "digamma": lambda x: _polygamma(arb(0), x),
+    "trigamma": lambda x: _polygamma(arb(1), x),
     "lowergamma": _incomplete_gamma("gamma_lower"),
     "uppergamma": _incomplete_gamma("gamma_upper"),
     "betainc": _betainc,
     "zeta": _zeta,
     "expi": _expi,
     "expint": _expint,
+    "sinint": arb.si,
+    "cosint": _positive("ci"),
+    "sinhint": arb.shi,
+    "coshint": _positive("chi"),
     "polylog": _polylog,
     "lambertw": _lambertw,
     "ellipk": _elliptic("elliptic_k"),
@@ -248,7 +267,8 @@ def _neighbours(name: str, below: int, above: int) -> Callable[[Any, tuple[Any, 
 
     def slope(f: Any, x: tuple[Any, ...], value: Any) -> Any:
         order, at = x
-        return _n(f, below, 2) * f.function(name, order - f.one, at) + _n(f, above, 2) * f.function(name, order + f.one, at)
+        return _n(f, below, 2) * f.function(name, order - f.one, at) + _n(f, above, 2) * f.function(name, order + f.one,
+                                                                                                    at)
 
     return slope
 
@@ -260,7 +280,8 @@ def _elliptic_slope(f: Any, m: Any, complete: Any) -> Any:
 def _owens_by_h(f: Any, x: tuple[Any, ...], value: Any) -> Any:
     h, a = x
     inner = a * h * f.root(_n(f, 2), fmpq(-1, 2))
-    return _n(f, -1, 2) * f.root(_n(f, 2) * f.named("pi"), fmpq(-1, 2)) * f.function("exp", _n(f, -1, 2) * h * h) * f.function("erf", inner)
+    return _n(f, -1, 2) * f.root(_n(f, 2) * f.named("pi"),
+                                 fmpq(-1, 2)) * f.function("exp", _n(f, -1, 2) * h * h) * f.function("erf", inner)
 
 
 def _owens_by_a(f: Any, x: tuple[Any, ...], value: Any) -> Any:
@@ -282,10 +303,14 @@ DERIVATIVES: dict[str, tuple[Slope | None, ...]] = {
     "polygamma": (None, lambda f, x, v: f.function("polygamma", x[0] + f.one, x[1])),
     "lowergamma": (None, lambda f, x, v: _gamma_density(f, *x)),
     "uppergamma": (None, lambda f, x, v: -_gamma_density(f, *x)),
-    "betainc": (None, None, lambda f, x, v: -_beta_density(f, x[0], x[1], x[2]), lambda f, x, v: _beta_density(f, x[0], x[1], x[3])),
+    "betainc": (None, None, lambda f, x, v: _beta_density(f, *x)),
     "zeta": (None, lambda f, x, v: -(x[0] * f.function("zeta", x[0] + f.one, x[1]))),
     "expi": (lambda f, x, v: f.function("exp", x[0]) * f.invert(x[0]),),
     "expint": (None, lambda f, x, v: -f.function("expint", x[0] - f.one, x[1])),
+    "sinint": (lambda f, x, v: f.function("sin", x[0]) * f.invert(x[0]),),
+    "cosint": (lambda f, x, v: f.function("cos", x[0]) * f.invert(x[0]),),
+    "sinhint": (lambda f, x, v: f.function("sinh", x[0]) * f.invert(x[0]),),
+    "coshint": (lambda f, x, v: f.function("cosh", x[0]) * f.invert(x[0]),),
     "polylog": (None, lambda f, x, v: f.function("polylog", x[0] - f.one, x[1]) * f.invert(x[1])),
     "lambertw": (lambda f, x, v: f.invert(f.function("exp", v) * (f.one + v)),),
     "ellipk": (lambda f, x, v: _elliptic_slope(f, x[0], f.invert(f.one - x[0])),),
@@ -298,7 +323,8 @@ DERIVATIVES: dict[str, tuple[Slope | None, ...]] = {
     "airyaiprime": (lambda f, x, v: x[0] * f.function("airyai", x[0]),),
     "airybi": (lambda f, x, v: f.function("airybiprime", x[0]),),
     "airybiprime": (lambda f, x, v: x[0] * f.function("airybi", x[0]),),
-    "arctan2": (lambda f, x, v: x[1] * f.invert(x[0] * x[0] + x[1] * x[1]), lambda f, x, v: -(x[0] * f.invert(x[0] * x[0] + x[1] * x[1]))),
+    "arctan2": (lambda f, x, v: x[1] * f.invert(x[0] * x[0] + x[1] * x[1]),
+                lambda f, x, v: -(x[0] * f.invert(x[0] * x[0] + x[1] * x[1]))),
     "floor": (lambda f, x, v: f.zero,),
     "ceil": (lambda f, x, v: f.zero,),
 }

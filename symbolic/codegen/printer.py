@@ -76,7 +76,8 @@ def install() -> None:
     HOOKS["numpycode"] = numpycode
     for row in OPERATIONS.values():
         implementation = getattr(runtime, row.numpy, None)
-        if implementation is not None and not row.function.__module__.startswith("sympy."):  # SymPy's own classes stay as they are
+        # SymPy's own classes stay as they are
+        if implementation is not None and not row.function.__module__.startswith("sympy."):
             row.function._imp_ = staticmethod(implementation)  # SymPy's way to attach an implementation
 
 

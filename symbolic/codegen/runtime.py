@@ -90,6 +90,30 @@ def fresnel_s(x: Any) -> Any:
     return fresnel(x)[0]
 
 
+def sine_integral(x: Any) -> Any:
+    from scipy.special import sici
+
+    return sici(x)[0]
+
+
+def cosine_integral(x: Any) -> Any:
+    from scipy.special import sici
+
+    return sici(x)[1]
+
+
+def hyperbolic_sine_integral(x: Any) -> Any:
+    from scipy.special import shichi
+
+    return shichi(x)[0]
+
+
+def hyperbolic_cosine_integral(x: Any) -> Any:
+    from scipy.special import shichi
+
+    return shichi(x)[1]
+
+
 def fresnel_c(x: Any) -> Any:
     from scipy.special import fresnel
 
@@ -106,12 +130,6 @@ def gamma_upper(a: Any, x: Any) -> Any:
     from scipy.special import gamma, gammaincc
 
     return gammaincc(a, x) * gamma(a)
-
-
-def betainc_between(a: Any, b: Any, low: Any, high: Any) -> Any:
-    from scipy.special import betainc
-
-    return betainc(a, b, high) - betainc(a, b, low)
 
 
 def expint(n: Any, x: Any) -> Any:

@@ -26,8 +26,8 @@ def gradient(value: Array, wrt: Array, given: Sequence[Hypothesis] = (), by: Seq
     Raises `ShapeError` when the value is not a scalar, `UnsupportedError` when it does not depend on the array.
     """
     if value.ndim:
-        raise ShapeError(f"a gradient is of a scalar; this has shape {shape_text(value.shape)}. Sum it (sum(...)), or ask for the "
-                         "Jacobian or for a vector-Jacobian product")
+        raise ShapeError(f"a gradient is of a scalar; this has shape {shape_text(value.shape)}. Sum it (sum(...)), or "
+                         f"ask for the Jacobian or for a vector-Jacobian product")
     return jacobian(value, wrt, given, by)
 
 
@@ -51,7 +51,9 @@ def hessian(value: Array, wrt: Array, given: Sequence[Hypothesis] = (), by: Sequ
 
 def vjp(value: Array, wrt: Array, cotangent: Array | None = None, given: Sequence[Hypothesis] = (),
         by: Sequence[Tactic] = ()) -> Derivation:
-    """The vector-Jacobian product Σ_i g_i ∂value_i/∂wrt, for a cotangent g of the value's shape (`g` when none is given)."""
+    """The vector-Jacobian product Σ_i g_i ∂value_i/∂wrt, for a cotangent g of the value's shape (`g` when none is
+    given).
+    """
     cotangent = array("g", value.shape) if cotangent is None else cotangent
     _agree(value, cotangent, "cotangent")
     tensor = _variable(value, wrt)
@@ -64,7 +66,9 @@ def vjp(value: Array, wrt: Array, cotangent: Array | None = None, given: Sequenc
 
 def jvp(value: Array, wrt: Array, tangent: Array | None = None, given: Sequence[Hypothesis] = (),
         by: Sequence[Tactic] = ()) -> Derivation:
-    """The Jacobian-vector product Σ_k ∂value/∂wrt_k v_k, for a tangent v of the array's shape (`v` when none is given)."""
+    """The Jacobian-vector product Σ_k ∂value/∂wrt_k v_k, for a tangent v of the array's shape (`v` when none is
+    given).
+    """
     tangent = array("v", wrt.shape) if tangent is None else tangent
     _agree(wrt, tangent, "tangent")
     tensor = _variable(value, wrt)
@@ -104,8 +108,8 @@ def _variable(value: Array, wrt: Array) -> Tensor:
     tensor = tensor_of(wrt)
     if tensor not in value.body.free_symbols:
         known = ", ".join(t.name for t in tensors([value.body]))
-        raise UnsupportedError(f"{tensor.name} does not occur in the expression (it has {known or 'no arrays'}), so its gradient is 0 "
-                               "everywhere; check the name")
+        raise UnsupportedError(f"{tensor.name} does not occur in the expression (it has {known or 'no arrays'}), so "
+                               f"its gradient is 0 everywhere; check the name")
     return tensor
 
 
@@ -119,5 +123,7 @@ def _output_indices(shape: Sequence[sp.Expr]) -> tuple[Index, ...]:
 
 
 def _agree(value: Array, other: Array, what: str) -> None:
-    if len(value.shape) != len(other.shape) or not all(same_size(a, b) for a, b in zip(value.shape, other.shape, strict=True)):
-        raise ShapeError(f"the {what} has shape {shape_text(other.shape)}, but the shape {shape_text(value.shape)} is needed")
+    if len(value.shape) != len(other.shape) or not all(same_size(a, b)
+                                                       for a, b in zip(value.shape, other.shape, strict=True)):
+        raise ShapeError(f"the {what} has shape {shape_text(other.shape)}, but the shape {shape_text(value.shape)} is "
+                         f"needed")

@@ -15,8 +15,8 @@ from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Tensor
 
-# The order in which a person writes a derivation; a step belongs to one phase. "normal" detail merges the steps of one phase
-# that follow each other.
+# The order in which a person writes a derivation; a step belongs to one phase. "normal" detail merges the steps of one
+# phase that follow each other.
 PHASES = ("state", "unfold", "rewrite", "differentiate", "contract", "collect", "fold", "hypothesis", "conclude")
 Detail = Literal["brief", "normal", "full"]
 VerdictName = Literal["proved", "refuted", "supported", "unsupported"]
@@ -67,8 +67,8 @@ class Derivation:
     source: str = ""
     uses: tuple[str, ...] = ()  # theorems cited
     notes: tuple[str, ...] = ()  # conventions and kink policy that belong to the answer
-    # A gradient in named adjoints is several statements: each part is a derivation of one adjoint, in which the names of the
-    # definitions stand for themselves. `adjoint` is what a part defines.
+    # A gradient in named adjoints is several statements: each part is a derivation of one adjoint, in which the names
+    # of the definitions stand for themselves. `adjoint` is what a part defines.
     parts: tuple[Derivation, ...] = ()
     adjoint: DefinedTensor | None = None
     # Divisors of the left and of the right side as they were written: SymPy may have cancelled them since.

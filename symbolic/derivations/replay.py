@@ -1,4 +1,5 @@
-"""Replaying a derivation: every step is judged by the canonical form and by the second path, and the verdict is computed.
+"""Replaying a derivation: every step is judged by the canonical form and by the second path, and the verdict is
+computed.
 
 Nothing here knows how a derivation was made; a derivation read from a file is judged in the same way.
 """
@@ -12,17 +13,16 @@ from typing import Any
 
 import sympy as sp
 
+from ..calculus.reverse import local_adjoint, opaque
 from ..canonical.conditions import conditions
 from ..canonical.context import TooLarge, Undefined
 from ..canonical.equality import context_for, equal
-from ..calculus.reverse import local_adjoint, opaque
 from ..checking import check_equal
 from ..language.errors import HypothesisError, LemmataError, UnsupportedError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import tensors
 from .model import Derivation, Evidence, Step, Verdict
-
 
 MANY_PARTS = 10  # a system with more adjoints has each of them looked at by the second path at one binding of the sizes
 
@@ -32,7 +32,9 @@ class BrokenChain(LemmataError):
 
 
 def check_chain(d: Derivation) -> None:
-    """The first step starts at the left side, each step at the end of the one before, the last ends at the right side."""
+    """The first step starts at the left side, each step at the end of the one before, the last ends at the right
+    side.
+    """
     current = d.left
     for n, step in enumerate(d.steps, 1):
         if step.before != current:
@@ -42,7 +44,8 @@ def check_chain(d: Derivation) -> None:
         raise BrokenChain(f"the last line is {current}, but the statement's right side is {d.right}")
 
 
-def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float = 20.0, thorough: bool = True) -> Verdict:
+def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float = 20.0,
+           thorough: bool = True) -> Verdict:
     """The verdict on a derivation: the chain, each step, and the ends, on both paths.
 
     Without `thorough` the second path looks at the ends at one binding of the sizes, as it does at the steps.
@@ -63,8 +66,8 @@ def replay(d: Derivation, *, steps: bool = True, seed: int = 0, seconds: float =
 def _replay_parts(d: Derivation, *, steps: bool, seed: int, seconds: float) -> Verdict:
     """The verdict on a gradient in named adjoints: every part is judged, and the parts are tied by the chain rule.
 
-    The adjoints must be those of the loss: each part's left side is made again from the loss and compared, so that a part cannot be
-    left out or put in place of another.
+    The adjoints must be those of the loss: each part's left side is made again from the loss and compared, so that a
+    part cannot be left out or put in place of another.
     """
     start = time.perf_counter()
     try:
@@ -84,9 +87,11 @@ def _replay_parts(d: Derivation, *, steps: bool, seed: int, seconds: float) -> V
         notes.update(dict.fromkeys(verdict.notes))
         if order.index(verdict.verdict) > order.index(worst.verdict):
             worst = changed(verdict, reason=f"{part.name}: {verdict.reason}")
-    gathered = tuple(changed(_worst(found), detail=f"{len(found)} adjoints, each a local statement; {_worst(found).detail}",
+    gathered = tuple(changed(_worst(found),
+                             detail=f"{len(found)} adjoints, each a local statement; {_worst(found).detail}",
                              seconds=sum(e.seconds for e in found)) for found in evidence.values())
-    chain = Evidence("chain rule", True, f"the {len(d.parts)} local statements are those of reverse mode through {len(d.definitions)} definitions")
+    chain = Evidence("chain rule", True, f"the {len(d.parts)} local statements are those of reverse mode through "
+                                         f"{len(d.definitions)} definitions")
     return Verdict(worst.verdict, (chain, *gathered), conditions=tuple(conditions_found), notes=tuple(notes),
                    counterexample=worst.counterexample, reason=worst.reason, seconds=time.perf_counter() - start)
 
@@ -96,7 +101,9 @@ def _worst(found: Sequence[Evidence]) -> Evidence:
 
 
 def check_parts(d: Derivation) -> None:
-    """Each part states Σ_c dc ∂c/∂d over the definitions c that name d, made again here from the definitions themselves."""
+    """Each part states Σ_c dc ∂c/∂d over the definitions c that name d, made again here from the definitions
+    themselves.
+    """
     known = {p.adjoint.name: p.adjoint for p in d.parts if p.adjoint is not None}
     targets = {p.name.removeprefix("d"): p for p in d.parts}
     by_name = {t.name: t for t in [*d.definitions, *d.tensors]}
@@ -106,19 +113,25 @@ def check_parts(d: Derivation) -> None:
             raise BrokenChain(f"the part {part.name} is the adjoint of no definition or array of the statement")
         expected = local_adjoint(d.left, target, d.definitions, known, part.indices)
         if opaque(expected) != opaque(part.left):
-            raise BrokenChain(f"the part {part.name} starts from {part.left}, but reverse mode gives {opaque(expected)}")
+            raise BrokenChain(f"the part {part.name} starts from {part.left}, but reverse mode gives "
+                              f"{opaque(expected)}")
         if opaque(part.adjoint.at(*part.indices)) != opaque(part.right):
-            raise BrokenChain(f"the adjoint {part.name} is defined as {part.adjoint.at(*part.indices)}, but its part ends at {part.right}")
+            raise BrokenChain(f"the adjoint {part.name} is defined as {part.adjoint.at(*part.indices)}, but its part "
+                              f"ends at {part.right}")
     for t in d.definitions:
         depends = any(w.name in {x.name for x in t.free_symbols} for w in (by_name[n] for n in targets if n in by_name))
-        if depends and t.name not in targets and any(t in tensors([c.body], False) for c in d.definitions if c.name in targets):
+        if depends and t.name not in targets and any(t in tensors([c.body], False) for c in d.definitions
+                                                     if c.name in targets):
             raise BrokenChain(f"the adjoint of {t.name} is missing")
 
 
-def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[Hypothesis], *, variable: sp.Expr | None = None,
+def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[Hypothesis], *,
+          variable: sp.Expr | None = None,
           seed: int = 0, seconds: float = 20.0, needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]] = ((), ()),
           thorough: bool = True) -> Verdict:
-    """The verdict on equalities with the same indices and hypotheses; the first is the statement, the others are its steps."""
+    """The verdict on equalities with the same indices and hypotheses; the first is the statement, the others are its
+    steps.
+    """
     start = time.perf_counter()
     verdict = "proved"
     evidence: list[Evidence] = []
@@ -129,12 +142,14 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
         failed = [n for n, a in enumerate(answers) if not a.equal]
         for a in answers:
             used.update(dict.fromkeys(a.used))
-        evidence.append(Evidence("canonical", not failed, _canonical_text(steps, failed, answers), time.perf_counter() - began))
+        evidence.append(Evidence("canonical", not failed, _canonical_text(steps, failed, answers),
+                                 time.perf_counter() - began))
         if failed:
             verdict = "supported"
         second: dict[str, list[Evidence]] = {}
         for n, s in enumerate(steps):
-            checked = check_equal(s.before, s.after, indices, hypotheses, variable=variable if n == 0 else None, seed=seed,
+            checked = check_equal(s.before, s.after, indices, hypotheses, variable=variable if n == 0 else None,
+                                  seed=seed,
                                   thorough=thorough and n == 0, budget_seconds=2.0 if thorough and n == 0 else 0.2)
             for e in checked.evidence:
                 second.setdefault(e.kind, []).append(e)
@@ -142,13 +157,15 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
                 where = f"step {n} ({s.rule}): " if n else ""
                 gathered = [*evidence, *(_merged(kind, found) for kind, found in second.items())]
                 return Verdict("refuted", tuple(gathered), counterexample=checked.counterexample,
-                               reason=f"{where}{s.before} is not equal to {s.after}", seconds=time.perf_counter() - start)
+                               reason=f"{where}{s.before} is not equal to {s.after}",
+                               seconds=time.perf_counter() - start)
             if checked.equal is None:
-                return Verdict("unsupported", tuple(evidence), reason=f"the second path could not decide step {n} ({s.rule}): {checked.reason}",
+                return Verdict("unsupported", tuple(evidence),
+                               reason=f"the second path could not decide step {n} ({s.rule}): {checked.reason}",
                                seconds=time.perf_counter() - start)
         evidence += [_merged(kind, found) for kind, found in second.items()]
-        # A derivative that is 0 because its variable does not matter is proved like any other (at K = 1 the softmax is constant);
-        # it is said, so that nobody takes it for an answer to another question.
+        # A derivative that is 0 because its variable does not matter is proved like any other (at K = 1 the softmax is
+        # constant); it is said, so that nobody takes it for an answer to another question.
         constant = [e for e in evidence if e.kind == "dependence" and not e.passed]
         evidence = [changed(e, passed=True) if e in constant else e for e in evidence]
         where = _conditions(steps[0], hypotheses, needs)
@@ -187,7 +204,8 @@ def definedness(left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis],
     return _conditions(Step(left, right, "", "", "state"), hypotheses, needs)
 
 
-def _conditions(statement: Step, hypotheses: Sequence[Hypothesis], needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]]) -> tuple[str, ...]:
+def _conditions(statement: Step, hypotheses: Sequence[Hypothesis],
+                needs: tuple[Sequence[sp.Expr], Sequence[sp.Expr]]) -> tuple[str, ...]:
     """What the right side asks for beyond the left side (or the other way round): where the equality is stated.
 
     `needs` are the divisors of either side that may have cancelled while it was written.
@@ -197,4 +215,5 @@ def _conditions(statement: Step, hypotheses: Sequence[Hypothesis], needs: tuple[
         left, right = conditions(reader, statement.before, needs[0]), conditions(reader, statement.after, needs[1])
     except (TooLarge, Undefined) as error:
         return (f"conditions not known: {error}",)
-    return tuple(dict.fromkeys(text for side, other in ((right, left), (left, right)) for key, text in side.items() if key not in other))
+    return tuple(dict.fromkeys(text for side, other in ((right, left), (left, right))
+                               for key, text in side.items() if key not in other))

@@ -1,9 +1,10 @@
 """Gradients in named adjoints: one derivation an intermediate, tied together by the chain rule.
 
-A `System` states a scalar loss over named definitions and the arrays whose gradients are wanted. Its derivation has one part an
-adjoint: the local sum Σ_c dc ∂c/∂d carried out, contracted, and folded back into names. Each part is proved with all names standing
-for themselves; that the parts together are the gradient is the chain rule, and the ends are compared besides (second path at small
-sizes, finite differences of the hand-written primal).
+A `System` states a scalar loss over named definitions and the arrays whose gradients are wanted. Its derivation has one
+part an
+adjoint: the local sum Σ_c dc ∂c/∂d carried out, contracted, and folded back into names. Each part is proved with all
+names standing for themselves; that the parts together are the gradient is the chain rule, and the ends are compared
+besides (second path at small sizes, finite differences of the hand-written primal).
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from .tactics import State, Tactic, collect, contract, differentiate, fold, run_
 
 @dataclass(frozen=True)
 class SystemCheck:
-    """The hand-written NumPy of a system: `primal` computes the output, `backward` the gradients, in the order of `wrt`.
+    """The hand-written NumPy of a system: `primal` computes the output, `backward` the gradients, in the order of
+    `wrt`.
 
-    `arguments` are array names in the order of the primal's parameters; `backward_arguments` those of the backward function.
+    `arguments` are array names in the order of the primal's parameters; `backward_arguments` those of the backward
+    function.
     """
 
     primal: str
@@ -43,9 +46,9 @@ class SystemCheck:
 class System:
     """A scalar `loss` over named definitions, the arrays `wrt`, and optionally how some adjoints are to be written.
 
-    `forms` maps the name of an intermediate to a function of the adjoints so far (by name) that gives its adjoint as the author writes
-    it; it is proved like everything else. `rules` gives, for a definition, a theorem's right side: from its adjoint to the
-    cotangents of what it names.
+    `forms` maps the name of an intermediate to a function of the adjoints so far (by name) that gives its adjoint as
+    the author writes it; it is proved like everything else. `rules` gives, for a definition, a theorem's right side:
+    from its adjoint to the cotangents of what it names.
     """
 
     loss: ArrayLike
@@ -78,7 +81,8 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     adjoint_names = {a.named for a in found}
     # what an author's form names beside the loss's own definitions is defined too
     written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
-    definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions and t not in adjoint_names]
+    definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions
+                    and t not in adjoint_names]
     parts = tuple(_part(a, definitions, claim) for a in found)
     declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
     uses = tuple(dict.fromkeys(u for p in parts for u in p.uses))
@@ -97,15 +101,21 @@ def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System) -> De
     run_all(state, tactics)
     state.step(end, "collect", "conclude", "written with named intermediates" if a.rule == "" else f"by {a.rule}")
     declared = tuple(t for t in tensors([start, end]) if not isinstance(t, DefinedTensor))
-    uses = tuple(claim.rules[t.name][0] for t in definitions if t.name in claim.rules and a.of in tensors([t.body], False))
-    return Derivation(name=a.named.name, left=start, right=end, indices=a.indices, steps=tuple(state.steps), definitions=tuple(names),
-                      hypotheses=tuple(claim.given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses, adjoint=a.named)
+    uses = tuple(claim.rules[t.name][0] for t in definitions if t.name in claim.rules
+                 and a.of in tensors([t.body], False))
+    return Derivation(name=a.named.name, left=start, right=end, indices=a.indices, steps=tuple(state.steps),
+                      definitions=tuple(names),
+                      hypotheses=tuple(claim.given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses,
+                      adjoint=a.named)
 
 
 def _needed(a: Adjoint, definitions: Sequence[DefinedTensor]) -> tuple[DefinedTensor, ...]:
-    """The definitions that must be known for the local statement: those that the author's form names beside what the sum names."""
+    """The definitions that must be known for the local statement: those that the author's form names beside what the
+    sum names.
+    """
     inside = set(tensors([a.start], through_definitions=False))
-    written = [t for t in tensors([a.value], through_definitions=False) if isinstance(t, DefinedTensor) and t in definitions]
+    written = [t for t in tensors([a.value], through_definitions=False) if isinstance(t, DefinedTensor)
+               and t in definitions]
     return tuple(t for t in definitions if t in a.kept or (t in written and t not in inside))
 
 

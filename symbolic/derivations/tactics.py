@@ -1,7 +1,7 @@
 """Tactics: what an author writes to say how a derivation goes. Each turns the current expression into steps.
 
-A tactic only rewrites; that its steps are right is judged afterwards, by the canonical form and by the second path. The engine
-that differentiates is `calculus`; these give its waves and contractions their names and sentences.
+A tactic only rewrites; that its steps are right is judged afterwards, by the canonical form and by the second path. The
+engine that differentiates is `calculus`; these give its waves and contractions their names and sentences.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import sympy as sp
 
 from ..calculus.contraction import contract as contract_sums
 from ..calculus.differentiation import wave
+from ..calculus.folding import fold as fold_definition
+from ..calculus.folding import use_equation
 from ..calculus.rules import RULES
 from ..language.arrays import Array, ArrayLike, aligned, as_array, tensor_of
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index, index
-from ..language.nodes import Binder, DefinedTensor, Element, IndexSum, Indicator, PartialDerivative, tensors, unfold as unfold_definitions
+from ..language.nodes import Binder, DefinedTensor, Element, IndexSum, Indicator, PartialDerivative, tensors
+from ..language.nodes import unfold as unfold_definitions
 from ..language.operations import BY_FUNCTION, OPERATIONS
 from .combining import combine_exponentials
-from ..calculus.folding import fold as fold_definition
-from ..calculus.folding import use_equation
 from .model import Step
 
 Tactic = Callable[["State"], None]
@@ -46,7 +47,8 @@ class State:
             return
         names = [rules] if isinstance(rules, str) else list(dict.fromkeys(rules))
         sentence = why or "; ".join(RULES[n].why for n in names if n in RULES) or names[0]
-        self.steps.append(Step(self.current, after, names[0] if len(names) == 1 else ", ".join(names), sentence, phase, tuple(names)))
+        self.steps.append(Step(self.current, after, names[0] if len(names) == 1 else ", ".join(names), sentence, phase,
+                               tuple(names)))
         self.current = after
 
 
@@ -212,7 +214,8 @@ def hypotheses() -> Tactic:
     def run(state: State) -> None:
         for h in state.hypotheses:
             if h.relation == "==":
-                state.step(use_equation(state.current, h.left, h.right, h.indices), "use_hypothesis", "hypothesis", "by hypothesis")
+                state.step(use_equation(state.current, h.left, h.right, h.indices), "use_hypothesis", "hypothesis",
+                           "by hypothesis")
         for t in tensors([state.current], through_definitions=False):
             if t.domain.rows_sum_to_one and t.shape:
                 *rows, last = (index("n", n) for n in t.shape)
@@ -240,7 +243,8 @@ def automatic() -> Tactic:
 
     def run(state: State) -> None:
         derivative = state.current.has(PartialDerivative)
-        for tactic in (unfold(), split_logs(), contract(), differentiate(), contract(), *( [collect()] if derivative else []),
+        for tactic in (unfold(), split_logs(), contract(), differentiate(), contract(),
+                       *( [collect()] if derivative else []),
                        fold(), contract(), collect(), fold(), hypotheses(), contract(), collect()):
             tactic(state)
 

@@ -99,12 +99,14 @@ def derive(claim: Claim, name: str = "", title: str = "", source: str = "") -> D
     letters = claim.letters or _LETTERS
     indices = tuple(Index(letters[n] if n < len(letters) else "i", s, 10**9 + n) for n, s in enumerate(shape))
     start, end = aligned(left, indices), aligned(right, indices)
-    state = State(start, indices, tuple(claim.given), [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)])
+    state = State(start, indices, tuple(claim.given),
+                  [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)])
     run_all(state, claim.by or [automatic()])
     state.step(end, "collect", "conclude", "the statement")
     made = make_derivation(state, start, name=name, title=title, source=source, notes=tuple(claim.notes))
     cancelled = [t for t in tensors([*left.divisors, *right.divisors]) if not isinstance(t, DefinedTensor)]
-    return replace(made, needs=(left.divisors, right.divisors), tensors=tuple(dict.fromkeys([*made.tensors, *cancelled])))
+    return replace(made, needs=(left.divisors, right.divisors),
+                   tensors=tuple(dict.fromkeys([*made.tensors, *cancelled])))
 
 
 def make_derivation(state: State, start: sp.Expr, *, name: str = "", title: str = "", source: str = "",
@@ -115,8 +117,10 @@ def make_derivation(state: State, start: sp.Expr, *, name: str = "", title: str 
     variables = [n.variable for n in sp.preorder_traversal(start) if isinstance(n, PartialDerivative)]
     declared = tuple(t for t in found if not isinstance(t, DefinedTensor))
     return Derivation(name=name, left=start, right=state.current, indices=state.indices, steps=tuple(state.steps),
-                      definitions=tuple(dict.fromkeys([*(t for t in found if isinstance(t, DefinedTensor)), *state.definitions])),
-                      hypotheses=state.hypotheses, tensors=declared, variable=variables[0] if variables else None, title=title,
+                      definitions=tuple(dict.fromkeys([*(t for t in found if isinstance(t, DefinedTensor)),
+                                                       *state.definitions])),
+                      hypotheses=state.hypotheses, tensors=declared, variable=variables[0] if variables else None,
+                      title=title,
                       source=source, uses=tuple(dict.fromkeys(state.uses)), notes=notes)
 
 

@@ -1,8 +1,8 @@
 """Arrays over index expressions: a shape and one expression in one free index an axis.
 
-This is the one vocabulary (NumPy's) in which definitions, theorems and users' formulas are written; `vocabulary` has the
-functions. An `Array` is immutable. Broadcasting is NumPy's: axes are aligned from the right, and an axis of size 1 is
-stretched; sizes agree only when they are the same for every binding of their symbols.
+This is the one vocabulary (NumPy's) in which definitions, theorems and users' formulas are written; `vocabulary` has
+the functions. An `Array` is immutable. Broadcasting is NumPy's: axes are aligned from the right, and an axis of size 1
+is stretched; sizes agree only when they are the same for every binding of their symbols.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Array:
     def __init__(self, indices: Sequence[Index], body: sp.Expr, divisors: Sequence[sp.Expr] = ()) -> None:
         self.indices = tuple(indices)
         self.body = sp.sympify(body)
-        # What was divided by on the way: SymPy cancels a/a at once, and a verdict must still know that a ≠ 0 was needed.
+        # What was divided by on the way: SymPy cancels a/a at once, and a verdict must still know that a ≠ 0 was
+        # needed.
         self.divisors = tuple(divisors)
 
     # ------------------------------------------------------------------ shape and elements
@@ -62,14 +63,19 @@ class Array:
         """The element at given indices (letters, numbers or index expressions)."""
         if len(at) != self.ndim:
             raise IndexError_(f"an array of shape {shape_text(self.shape)} needs {self.ndim} indices, got {len(at)}")
-        for axis, (value, own) in enumerate(zip(at, self.indices, strict=True)):
-            if isinstance(value, Index) and not same_size(value.size, own.size):
-                raise IndexError_(f"index {value.name} ranges over {value.size}, but axis {axis} of shape {shape_text(self.shape)} has "
-                                  f"size {own.size}")
-            if isinstance(value, (int, sp.Integer)) and not isinstance(value, bool):
-                if value < 0 or (own.size.is_Integer and value >= own.size):
-                    raise IndexError_(f"index {value} does not fit axis {axis} of shape {shape_text(self.shape)}")
-        return replace(self.body, {own: sp.sympify(value) for own, value in zip(self.indices, at, strict=True)})
+        values = [sp.sympify(value) for value in at]
+        for axis, value in enumerate(values):
+            self._check_index(value, axis)
+        return replace(self.body, dict(zip(self.indices, values, strict=True)))
+
+    def _check_index(self, value: sp.Expr, axis: int) -> None:
+        """Refuse a number outside an axis, and a letter that ranges over another size."""
+        own, shape = self.indices[axis].size, shape_text(self.shape)
+        if isinstance(value, Index) and not same_size(value.size, own):
+            raise IndexError_(f"index {value.name} ranges over {value.size}, but axis {axis} of shape {shape} has size "
+                              f"{own}")
+        if value.is_Integer and (value < 0 or (own.is_Integer and value >= own)):
+            raise IndexError_(f"index {value} does not fit axis {axis} of shape {shape}")
 
     def __len__(self) -> int:
         if not self.indices:
@@ -90,11 +96,14 @@ class Array:
             return self.T
         chosen = [normal_axis(a, self.ndim, self.shape) for a in order]
         if sorted(chosen) != list(range(self.ndim)):
-            raise ShapeError(f"transpose of shape {shape_text(self.shape)} needs each of its {self.ndim} axes once, got {tuple(order)}")
+            raise ShapeError(f"transpose of shape {shape_text(self.shape)} needs each of its {self.ndim} axes once, "
+                             f"got {tuple(order)}")
         return Array([self.indices[a] for a in chosen], self.body, self.divisors)
 
     def __getitem__(self, key: Any) -> Array:
-        """Basic indexing: integers, ``:``, ``None``, ``...`` and index letters; slices with bounds are read by `tracing`."""
+        """Basic indexing: integers, ``:``, ``None``, ``...`` and index letters; slices with bounds are read by
+        `tracing`.
+        """
         keys = list(key) if isinstance(key, tuple) else [key]
         if Ellipsis in [k for k in keys if k is Ellipsis]:
             place = next(n for n, k in enumerate(keys) if k is Ellipsis)
@@ -114,14 +123,14 @@ class Array:
             own = self.indices[axis]
             if isinstance(k, slice):
                 if k != slice(None):
-                    raise IndexError_(f"the slice {k} of axis {axis} (size {own.size}) is not read here; use ':' or an index")
+                    raise IndexError_(f"the slice {k} of axis {axis} (size {own.size}) is not read here; use ':' or an "
+                                      f"index")
                 new.append(own)
             else:
                 value = sp.sympify(k)
-                if value.is_Integer and value < 0:
+                if (value.is_Integer and -own.size <= value < 0) or (value.is_negative and not own.size.is_Integer):
                     value = own.size + value
-                if value.is_Integer and (value < 0 or (own.size.is_Integer and value >= own.size)):
-                    raise IndexError_(f"index {k} does not fit axis {axis} of shape {shape_text(self.shape)}")
+                self._check_index(value, axis)
                 mapping[own] = value
             axis += 1
         return Array(new, replace(self.body, mapping), self.divisors)
@@ -282,8 +291,9 @@ def broadcast_shapes(shapes: Sequence[Sequence[sp.Expr]], operation: str) -> tup
             if chosen == 1:
                 chosen = s[axis]
             elif not same_size(chosen, s[axis]):
-                raise ShapeError(f"{operation}: the shapes {' and '.join(shape_text(t) for t in shapes)} do not broadcast: "
-                                 f"size {chosen} against {s[axis]} in axis {axis}; the sizes must be the same, or one of them 1")
+                raise ShapeError(f"{operation}: the shapes {' and '.join(shape_text(t) for t in shapes)} do not "
+                                 f"broadcast: size {chosen} against {s[axis]} in axis {axis}; the sizes must be the "
+                                 f"same, or one of them 1")
         result.append(chosen)
     return tuple(result)
 
@@ -302,7 +312,9 @@ def divisors_of(arrays: Sequence[Array]) -> tuple[sp.Expr, ...]:
 
 
 def aligned(value: Array, indices: Sequence[Index]) -> sp.Expr:
-    """The element of an array under broadcasting to the given indices (the last axes are matched; size 1 is index 0)."""
+    """The element of an array under broadcasting to the given indices (the last axes are matched; size 1 is index
+    0).
+    """
     offset = len(indices) - value.ndim
     mapping = {own: (sp.S.Zero if own.size == 1 else indices[offset + n]) for n, own in enumerate(value.indices)}
     return replace(value.body, mapping)

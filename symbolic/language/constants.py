@@ -1,7 +1,8 @@
-"""Float constants: a short decimal is meant as it is written, a long one is the rounding of a number that can be recognised.
+"""Float constants: a short decimal is meant as it is written, a long one is the rounding of a number that can be
+recognised.
 
-0.044715 is 44715/10⁶; 0.3333333333333333 is 1/3, 1.4142135623730951 is √2, 0.7978845608028654 is √(2/π). What was recognised is
-noted, so that a proof can say "up to rounding of the constants".
+0.044715 is 44715/10⁶; 0.3333333333333333 is 1/3, 1.4142135623730951 is √2, 0.7978845608028654 is √(2/π). What was
+recognised is noted, so that a proof can say "up to rounding of the constants".
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def _note(value: float) -> None:
 
 
 def recognised(value: float) -> sp.Expr | None:
-    """A simple number within rounding of the float: p/q, the root of p/q, either times or over π or its root, log of an integer.
+    """A simple number within rounding of the float: p/q, the root of p/q, either times or over π or its root, log of an
+    integer.
 
     The denominators are small, so that a float which is not such a number is not taken for one by accident.
     """

@@ -1,7 +1,8 @@
-"""To and from plain SymPy: `from_sympy` (Sum, Indexed, KroneckerDelta), `to_sympy`, and `at_sizes` (explicit components).
+"""To and from plain SymPy: `from_sympy` (Sum, Indexed, KroneckerDelta), `to_sympy`, and `at_sizes` (explicit
+components).
 
-SymPy's `Sum` binds a letter; on the way in every sum gets an index of its own, so that nothing is captured. On the way out the
-bound letters are made distinct.
+SymPy's `Sum` binds a letter; on the way in every sum gets an index of its own, so that nothing is captured. On the way
+out the bound letters are made distinct.
 """
 
 from __future__ import annotations
@@ -15,8 +16,23 @@ from sympy.functions.special.tensor_functions import KroneckerDelta
 
 from .errors import ShapeError, UnsupportedError
 from .indices import Index, index
-from .nodes import (ArgMaxIndicator, Binder, DefinedTensor, Delta, Element, IndexMax, IndexProduct, IndexSum, Indicator,
-                    PartialDerivative, Tensor, element, free_indices, replace, unfold)
+from .nodes import (
+    ArgMaxIndicator,
+    Binder,
+    DefinedTensor,
+    Delta,
+    Element,
+    IndexMax,
+    IndexProduct,
+    IndexSum,
+    Indicator,
+    PartialDerivative,
+    Tensor,
+    element,
+    free_indices,
+    replace,
+    unfold,
+)
 from .operations import expand_named
 from .sizes import Size
 
@@ -24,8 +40,8 @@ from .sizes import Size
 def from_sympy(expression: sp.Expr) -> sp.Expr:
     """Read plain SymPy with `Sum`, `Product`, `Indexed` and `KroneckerDelta` as an index expression.
 
-    A range must start at 0 or 1; from 1 on, indices are shifted to start at 0. Free `Idx` letters with a range become free
-    indices; a range of a delta is dropped, since an index owns its size.
+    A range must start at 0 or 1; from 1 on, indices are shifted to start at 0. Free `Idx` letters with a range become
+    free indices; a range of a delta is dropped, since an index owns its size.
 
     >>> z, n, i = sp.IndexedBase("z"), sp.Symbol("n", integer=True, positive=True), sp.Symbol("i", integer=True)
     >>> from_sympy(sp.Sum(z[i], (i, 0, n - 1))).bound.size
@@ -34,7 +50,8 @@ def from_sympy(expression: sp.Expr) -> sp.Expr:
     expression = sp.sympify(expression)
     starts = {low for node in expression.atoms(sp.Sum, sp.Product) for _, low, _ in node.limits}
     if not starts <= {sp.S.Zero} and not starts <= {sp.S.One}:
-        raise UnsupportedError(f"ranges start at {sorted(starts, key=str)}; let all of them start at 0, or all of them at 1")
+        raise UnsupportedError(f"ranges start at {sorted(starts, key=str)}; let all of them start at 0, or all of them "
+                               f"at 1")
     return _From(max(starts, default=sp.S.Zero)).read(expression, {})
 
 
@@ -55,8 +72,13 @@ class _From:
             return self._free(node)
         if isinstance(node, KroneckerDelta):
             return Delta(self.read(node.args[0], env), self.read(node.args[1], env))
+        if isinstance(node, sp.Piecewise):
+            return self._piecewise(node, env)
+        if isinstance(node, (sp.Max, sp.Min)):
+            return self._extreme(node, env)
         if isinstance(node, (sp.MatrixSymbol, sp.Integral, sp.Derivative)):
-            raise UnsupportedError(f"{type(node).__name__} is not read: {node}; write it with Sum and Indexed, or with array(...)")
+            raise UnsupportedError(f"{type(node).__name__} is not read: {node}; write it with Sum and Indexed, or with "
+                                   f"array(...)")
         if isinstance(node, sp.Symbol) and not isinstance(node, (Size, Tensor, Index)):
             if node.is_integer and node.is_positive:
                 return Size(node.name)
@@ -64,6 +86,24 @@ class _From:
         if not node.args:
             return node
         return node.func(*(self.read(a, env) for a in node.args))
+
+    def _piecewise(self, node: sp.Piecewise, env: dict[sp.Basic, sp.Expr]) -> sp.Expr:
+        *cases, (result, otherwise) = node.args
+        if otherwise is not sp.true:
+            raise UnsupportedError(f"{node} has no value where none of its conditions holds; end it with (value, True)")
+        result = self.read(result, env)
+        for value, condition in reversed(cases):
+            holds = Indicator(self.read(condition, env))
+            result = holds * self.read(value, env) + (1 - holds) * result
+        return result
+
+    def _extreme(self, node: sp.Max | sp.Min, env: dict[sp.Basic, sp.Expr]) -> sp.Expr:
+        relation = sp.Ge if isinstance(node, sp.Max) else sp.Le
+        first, *others = (self.read(a, env) for a in sorted(node.args, key=sp.default_sort_key))
+        for other in others:
+            holds = Indicator(relation(first, other))
+            first = holds * first + (1 - holds) * other
+        return first
 
     def _bound(self, node: Any, env: dict[sp.Basic, sp.Expr]) -> sp.Expr:
         bound: list[Index] = []
@@ -88,7 +128,8 @@ class _From:
                 i = next((s for s in own.free_symbols if isinstance(s, Index)), None)
                 if i is None:
                     if node.base.shape is None:
-                        raise UnsupportedError(f"the size of {node} cannot be read: {given} has no range; use Idx({given!s}, n)")
+                        raise UnsupportedError(f"the size of {node} cannot be read: {given} has no range; use "
+                                               f"Idx({given!s}, n)")
                     shape = [self.read(n, env) for n in node.base.shape]
                     break
                 shape.append(i.size)
@@ -162,7 +203,8 @@ def at_sizes(expression: sp.Expr, indices: Sequence[Index] = (), **sizes: int) -
         value = n.xreplace(binding)
         if not value.is_Integer:
             missing = ", ".join(sorted(str(s) for s in value.free_symbols))
-            raise ShapeError(f"the size {n} needs a value for {missing}: at_sizes(..., {missing.split(', ')[0]}=3); bound: {sizes}")
+            raise ShapeError(f"the size {n} needs a value for {missing}: at_sizes(..., {missing.split(', ')[0]}=3); "
+                             f"bound: {sizes}")
         return int(value)
 
     def visit(node: Any) -> Any:
@@ -181,7 +223,8 @@ def at_sizes(expression: sp.Expr, indices: Sequence[Index] = (), **sizes: int) -
             for axis, (i, n) in enumerate(zip(at, node.tensor.shape, strict=True)):
                 if i.is_Integer and not 0 <= i < number(n):
                     raise ShapeError(f"index {i} does not fit axis {axis} of {node.tensor.name} with size {number(n)}")
-            return sp.Symbol("_".join([node.tensor.name, *map(str, at)]), real=True, positive=node.tensor.domain.positive or None)
+            return sp.Symbol("_".join([node.tensor.name, *map(str, at)]), real=True,
+                             positive=node.tensor.domain.positive or None)
         if isinstance(node, DefinedTensor):
             return visit(node.body)
         if isinstance(node, Tensor):

@@ -17,8 +17,8 @@ from .errors import HypothesisError
 class Domain:
     """What is known of the entries of a tensor.
 
-    `intervals` are open unless the end is listed in `values`; `values` is a finite set or empty. `rows_sum_to_one` speaks
-    of the last axis.
+    `intervals` are open unless the end is listed in `values`; `values` is a finite set or empty. `rows_sum_to_one`
+    speaks of the last axis.
     """
 
     name: str
@@ -63,7 +63,8 @@ class Domain:
         """No entry is 0."""
         if self.values:
             return 0 not in self.values
-        return not self.holds_zero and not any(low < 0 < high or (low == 0 and self.closed_low) or (high == 0 and self.closed_high)
+        return not self.holds_zero and not any(low < 0 < high or (low == 0 and self.closed_low)
+                                               or (high == 0 and self.closed_high)
                        for low, high in self.intervals)
 
 
@@ -114,9 +115,12 @@ def domain(name: str | Domain) -> Domain:
             pieces = [piece.strip() for piece in text.split("|")]
             ends = [tuple(float(end) for end in piece[1:-1].split(",")) for piece in pieces]
             if all(len(pair) == 2 and pair[0] < pair[1] for pair in ends):
-                at_zero = any((p[0] == "[" and e[0] == 0) or (p[-1] == "]" and e[1] == 0) for p, e in zip(pieces, ends, strict=True))
-                return Domain(text, tuple((a, b) for a, b in ends), pieces[0][0] == "[", pieces[-1][-1] == "]", holds_zero=at_zero)
+                at_zero = any((p[0] == "[" and e[0] == 0) or (p[-1] == "]" and e[1] == 0)
+                              for p, e in zip(pieces, ends, strict=True))
+                return Domain(text, tuple((a, b) for a, b in ends), pieces[0][0] == "[", pieces[-1][-1] == "]",
+                              holds_zero=at_zero)
     except ValueError:
         pass
-    raise HypothesisError(f"unknown domain {name!r}; write one of {', '.join(sorted(_NAMED))}, an interval such as '(0,1)', "
+    raise HypothesisError(f"unknown domain {name!r}; write one of {', '.join(sorted(_NAMED))}, an interval such as "
+                          f"'(0,1)', "
                           "several joined by '|', a finite set such as '{-1,1}', or 'index<K'")

@@ -33,7 +33,8 @@ def _hypothesis(relation: Relation, left: ArrayLike, right: ArrayLike) -> Hypoth
     indices = tuple(index("n", n) for n in shape)
     left_body, right_body = aligned(a, indices), aligned(b, indices)
     if left_body.is_number and right_body.is_number:
-        raise HypothesisError(f"the hypothesis {left_body} {relation} {right_body} speaks of no array; write e.g. sum(y)=1")
+        raise HypothesisError(f"the hypothesis {left_body} {relation} {right_body} speaks of no array; write e.g. "
+                              f"sum(y)=1")
     return Hypothesis(relation, left_body, right_body, indices)
 
 

@@ -1,12 +1,12 @@
 """The nodes that carry or bind an index; all else in an index expression is SymPy's own.
 
-The set is closed: `Tensor` and `DefinedTensor` name arrays, `Element` is a tensor with its indices, `IndexSum`, `IndexMax` and
-`IndexProduct` bind an index, `Delta` and `Indicator` are 0 or 1, `PartialDerivative` is a derivative not yet carried out.
-Binders replace the index they are given by a bound index of their own (see `indices`), so that substitution and
-differentiation cannot capture, and equal sums with other letters are equal objects.
+The set is closed: `Tensor` and `DefinedTensor` name arrays, `Element` is a tensor with its indices, `IndexSum`,
+`IndexMax` and `IndexProduct` bind an index, `Delta` and `Indicator` are 0 or 1, `PartialDerivative` is a derivative not
+yet carried out. Binders replace the index they are given by a bound index of their own (see `indices`), so that
+substitution and differentiation cannot capture, and equal sums with other letters are equal objects.
 
-SymPy's `Sum`, `Indexed`, `KroneckerDelta` and `MatrixSymbol` are not used for this: they capture, keep ranges as Piecewise
-and lose terms (sympy#21891, sympy#20127, sympy#25861, sympy#27406).
+SymPy's `Sum`, `Indexed`, `KroneckerDelta` and `MatrixSymbol` are not used for this: they capture, keep ranges as
+Piecewise and lose terms (sympy#21891, sympy#20127, sympy#25861, sympy#27406).
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class Tensor(sp.Symbol):
 class DefinedTensor(Tensor):
     """A named intermediate p := ...: a tensor that knows its definition, and stays named until it is unfolded.
 
-    `parameters` are bound indices, one an axis, and `body` is the defining expression in them. `origin` is the text of the
-    definition in the array vocabulary (``softmax(z)``), for display only.
+    `parameters` are bound indices, one an axis, and `body` is the defining expression in them. `origin` is the text of
+    the definition in the array vocabulary (``softmax(z)``), for display only.
     """
 
     __slots__ = ("parameters", "body", "origin", "_free")
@@ -157,6 +157,11 @@ class IndexNode(sp.Expr):
         refuse_substitution(self, old, new)
         return None
 
+    def _xreplace(self, rule: Mapping[sp.Basic, sp.Basic]) -> tuple[sp.Basic, bool]:
+        for old, new in rule.items() if isinstance(rule, dict) else ():  # SymPy also passes functions in this place
+            refuse_substitution(self, old, new)
+        return super()._xreplace(rule)
+
     def _eval_is_polynomial(self, symbols: Any) -> bool:
         # A sum over K places depends on K though K is not among its args: SymPy must not take it for a constant in K.
         return not self.free_symbols & set(symbols)
@@ -197,17 +202,21 @@ def sizes_in(expression: sp.Basic) -> set[sp.Basic]:
 
 
 class Element(IndexNode):
-    """A tensor with its indices, z_i; an index may be a letter, a number, an affine form or an element of an integer tensor."""
+    """A tensor with its indices, z_i; an index may be a letter, a number, an affine form or an element of an integer
+    tensor.
+    """
 
     __slots__ = ()
     _diff_wrt = True
     # SymPy would put a Dummy in place of the element before it differentiates, and lose δ_ij that way.
     is_symbol = True
 
-    def __new__(cls, tensor: Tensor, *indices: sp.Expr) -> Element:
+    def __new__(cls, tensor: Tensor, *indices: sp.Expr) -> Any:
+        if not isinstance(tensor, Tensor):
+            return _everywhere(tensor)
         if len(indices) != len(tensor.shape):
-            raise IndexError_(f"{tensor.name} has {len(tensor.shape)} axes {tensor.shape}, indexed with {len(indices)}: "
-                              f"{indices}; give one index an axis")
+            raise IndexError_(f"{tensor.name} has {len(tensor.shape)} axes {tensor.shape}, indexed with "
+                              f"{len(indices)}: {indices}; give one index an axis")
         return sp.Expr.__new__(cls, tensor, *indices)
 
     @property
@@ -240,6 +249,17 @@ class Element(IndexNode):
         return True if self.tensor.domain.integer else None
 
 
+def _everywhere(value: sp.Expr) -> sp.Expr:
+    """The element of an array that SymPy replaced by a scalar, as it does to find out whether an expression is
+    constant.
+    """
+    array = next((t for t in value.atoms(Tensor) if t.shape), None)
+    if array is not None:
+        raise UnsupportedError(f"{value} stands in the place of an array; replace the elements, such as "
+                               f"{array.name}_i, instead")
+    return value
+
+
 def element(tensor: Tensor, *indices: Any) -> sp.Expr:
     """The element of a tensor; a tensor without axes is its own element. Numbers are checked against numeric sizes."""
     given = tuple(sp.sympify(i) for i in indices)
@@ -247,7 +267,8 @@ def element(tensor: Tensor, *indices: Any) -> sp.Expr:
         if i.is_Integer and (i < 0 or (n.is_Integer and i >= n)):
             raise IndexError_(f"index {i} does not fit axis {axis} of {tensor.name} with size {n}")
         if isinstance(i, Index) and not same_size(i.size, n):
-            raise IndexError_(f"index {i.name} ranges over {i.size}, but axis {axis} of {tensor.name}{tensor.shape} has size {n}")
+            raise IndexError_(f"index {i.name} ranges over {i.size}, but axis {axis} of {tensor.name}{tensor.shape} "
+                              f"has size {n}")
     return tensor if not tensor.shape and not given else Element(tensor, *given)
 
 
@@ -282,8 +303,8 @@ class Binder(IndexNode):
     @property
     def free_symbols(self) -> set[sp.Basic]:
         found = (self.body.free_symbols - {self.bound}) | self.bound.size.free_symbols
-        # Σ_i 1 depends on K, but not through its args: with one symbol alone SymPy would look for its sign as a polynomial in K
-        # and find a constant. A second symbol keeps it from that.
+        # Σ_i 1 depends on K, but not through its args: with one symbol alone SymPy would look for its sign as a
+        # polynomial in K and find a constant. A second symbol keeps it from that.
         return found if any(isinstance(s, Tensor) for s in found) else found | {_COUNTED}
 
     def opened(self, letter: str = "i") -> tuple[Index, sp.Expr]:
@@ -340,7 +361,8 @@ class IndexMax(Binder):
 
 
 class ArgMaxIndicator(Binder):
-    """1 where `value` (an index) is the place of the largest body over the bound index, else 0; args (body, index, value).
+    """1 where `value` (an index) is the place of the largest body over the bound index, else 0; args (body, index,
+    value).
 
     Ties share nothing: the convention puts the whole 1 on one place, so it is a subgradient choice at ties and the
     derivative of `IndexMax` elsewhere.
@@ -410,6 +432,7 @@ class PartialDerivative(IndexNode):
 
     __slots__ = ()
     is_real = True
+    precedence = 40  # as a sum's: "∂f/∂x**2" would read as a derivative by x**2
 
     def __new__(cls, expression: Any, variable: sp.Expr) -> PartialDerivative:
         return sp.Expr.__new__(cls, sp.sympify(expression), variable)
@@ -424,7 +447,9 @@ class PartialDerivative(IndexNode):
 
 
 def level(expression: sp.Basic) -> int:
-    """The highest level that a binder inside the expression uses; 0 without binders. Definitions are not looked into."""
+    """The highest level that a binder inside the expression uses; 0 without binders. Definitions are not looked
+    into.
+    """
     best = 0
     stack = [expression]
     seen: set[int] = set()
@@ -473,7 +498,9 @@ def _replace(node: Any, mapping: dict[sp.Basic, sp.Basic], memo: dict[Any, Any])
 
 
 def free_indices(expression: sp.Basic) -> tuple[Index, ...]:
-    """The free indices of an expression, in order of first appearance (a walk from left to right, binders respected)."""
+    """The free indices of an expression, in order of first appearance (a walk from left to right, binders
+    respected).
+    """
     found: dict[Index, None] = {}
 
     def visit(node: Any, bound: frozenset[Index]) -> None:

@@ -1,4 +1,5 @@
-"""Elementwise functions: one declaration each, from which the language, the calculus, the code and the pages take their part.
+"""Elementwise functions: one declaration each, from which the language, the calculus, the code and the pages take their
+part.
 
 SymPy's own functions (`exp`, `log`, `tanh`, ...) are declared here with their derivative as well, so that the table of
 derivative rules is this table. A function that the field names but SymPy does not have (`sigmoid`, `softplus`, ...) is
@@ -30,9 +31,9 @@ class Parameter:
 class Operation:
     """One elementwise function; most have one argument, the others declare those before the last as `parameters`.
 
-    `definition` rewrites it in simpler functions (None for the primitive ones); `derivative` is its derivative by the last
-    argument, given all of them, None where it is taken through the definition; `kinks` gives the expressions whose zeros are
-    kinks, with `kink_policy` the value given there. `domain` is that of the last argument.
+    `definition` rewrites it in simpler functions (None for the primitive ones); `derivative` is its derivative by the
+    last argument, given all of them, None where it is taken through the definition; `kinks` gives the expressions whose
+    zeros are kinks, with `kink_policy` the value given there. `domain` is that of the last argument.
     """
 
     name: str
@@ -77,8 +78,11 @@ OPERATIONS: dict[str, Operation] = {}
 BY_FUNCTION: dict[Any, Operation] = {}
 
 
-def named_function(name: str, arity: int = 1) -> Any:
-    """A SymPy function class for a name of the field; its derivative and definition come from the table."""
+def named_function(name: str, arity: int = 1, module: str = __name__) -> Any:
+    """A SymPy function class for a name of the field; its derivative and definition come from the table.
+
+    `module` is where the class is bound to its name, so that expressions can be pickled.
+    """
 
     def fdiff(self: Any, argindex: int = 1) -> sp.Expr:
         operation = OPERATIONS[name]
@@ -91,9 +95,10 @@ def named_function(name: str, arity: int = 1) -> Any:
         return operation.definition(x).diff(x).subs(x, self.args[0])
 
     return type(name, (sp.Function,), {"nargs": arity, "fdiff": fdiff,
-                                       "_eval_is_real": lambda self: True if all(a.is_real for a in self.args) else None,
+                                       "_eval_is_real": lambda self: True if all(a.is_real for a in self.args)
+                                       else None,
                                        "__doc__": f"The elementwise function {name}; see its declaration.",
-                                       "__module__": __name__})
+                                       "__module__": module})
 
 
 def declare(operation: Operation) -> Operation:
@@ -140,10 +145,14 @@ for _row in (
     Operation("cosh", sp.cosh, r"\cosh", "np.cosh", lambda x: sp.sinh(x), f"{_DLMF}, 4.34"),
     Operation("tanh", sp.tanh, r"\tanh", "np.tanh", lambda x: 1 - sp.tanh(x) ** 2, f"{_DLMF}, 4.34"),
     Operation("arctan", sp.atan, r"\arctan", "np.arctan", lambda x: 1 / (1 + x**2), f"{_DLMF}, 4.24"),
-    Operation("arcsin", sp.asin, r"\arcsin", "np.arcsin", lambda x: 1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24", domain="(-1,1)"),
-    Operation("arccos", sp.acos, r"\arccos", "np.arccos", lambda x: -1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24", domain="(-1,1)"),
-    Operation("arcsinh", sp.asinh, r"\operatorname{arsinh}", "np.arcsinh", lambda x: 1 / sp.sqrt(x**2 + 1), f"{_DLMF}, 4.38"),
-    Operation("arccosh", sp.acosh, r"\operatorname{arcosh}", "np.arccosh", lambda x: 1 / (sp.sqrt(x - 1) * sp.sqrt(x + 1)),
+    Operation("arcsin", sp.asin, r"\arcsin", "np.arcsin", lambda x: 1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24",
+              domain="(-1,1)"),
+    Operation("arccos", sp.acos, r"\arccos", "np.arccos", lambda x: -1 / sp.sqrt(1 - x**2), f"{_DLMF}, 4.24",
+              domain="(-1,1)"),
+    Operation("arcsinh", sp.asinh, r"\operatorname{arsinh}", "np.arcsinh", lambda x: 1 / sp.sqrt(x**2 + 1),
+              f"{_DLMF}, 4.38"),
+    Operation("arccosh", sp.acosh, r"\operatorname{arcosh}", "np.arccosh",
+              lambda x: 1 / (sp.sqrt(x - 1) * sp.sqrt(x + 1)),
               f"{_DLMF}, 4.38", domain="(1,inf)"),
     Operation("arctanh", sp.atanh, r"\operatorname{artanh}", "np.arctanh", lambda x: 1 / (1 - x**2), f"{_DLMF}, 4.38",
               domain="(-1,1)"),
@@ -151,10 +160,13 @@ for _row in (
               f"{_DLMF}, 7.2"),
     Operation("gammaln", sp.loggamma, r"\log\Gamma", "scipy.special.gammaln", lambda x: digamma(x), f"{_DLMF}, 5.2",
               domain=_x_positive),
-    Operation("digamma", digamma, r"\psi", "scipy.special.digamma", lambda x: trigamma(x), f"{_DLMF}, 5.2", domain=_x_positive),
-    Operation("trigamma", trigamma, r"\psi'", "trigamma", lambda x: sp.polygamma(2, x), f"{_DLMF}, 5.15", domain=_x_positive),
+    Operation("digamma", digamma, r"\psi", "scipy.special.digamma", lambda x: trigamma(x), f"{_DLMF}, 5.2",
+              domain=_x_positive),
+    Operation("trigamma", trigamma, r"\psi'", "trigamma", lambda x: sp.polygamma(2, x), f"{_DLMF}, 5.15",
+              domain=_x_positive),
     Operation("abs", sp.Abs, r"\operatorname{abs}", "np.abs", lambda x: sp.sign(x), "elementary",
-              definition=lambda x: x * _ge(x, 0) - x * (1 - _ge(x, 0)), kinks=lambda x: (x,), kink_policy="sign(0) = 0"),
+              definition=lambda x: x * _ge(x, 0) - x * (1 - _ge(x, 0)), kinks=lambda x: (x,),
+              kink_policy="sign(0) = 0"),
     Operation("sign", sp.sign, r"\operatorname{sign}", "np.sign", lambda x: sp.S.Zero, "elementary",
               definition=lambda x: _gt(x, 0) - (1 - _ge(x, 0)), kinks=lambda x: (x,),
               kink_policy="derivative 0 away from the jump at 0"),
@@ -209,5 +221,6 @@ def expand_named(expression: sp.Expr) -> sp.Expr:
 
 from . import special_operations as _special_operations  # noqa: E402  (its rows are a part of this table)
 
-__all__ = ["BY_FUNCTION", "OPERATIONS", "Operation", "Parameter", "declare", "expand_named", "named_function", "operation_of"]
+__all__ = ["BY_FUNCTION", "OPERATIONS", "Operation", "Parameter", "declare", "expand_named", "named_function",
+           "operation_of"]
 del _special_operations

@@ -57,8 +57,7 @@ def reshape(value: ArrayLike, shape: Sequence[Any]) -> Array:
         if group is None:
             raise UnsupportedError(
                 f"reshape from {shape_text(value.shape)} to {shape_text(new)}: no axes of the one make axes of the "
-                f"other "
-                "for every size; name the sizes so that products agree, e.g. x=N,G*D for (N, G, D)"
+                f"other for every size; name the sizes so that products agree, e.g. x=N,G*D for (N, G, D)"
             )
         old_group = [i for _, i in olds[a : a + group[0]]]
         mapping.update(_split(old_group, news[b : b + group[1]]))
@@ -83,8 +82,7 @@ def _inferred(value: Array, shape: list[sp.Expr]) -> list[sp.Expr]:
         if rest is None:
             raise ShapeError(
                 f"reshape from {shape_text(value.shape)} to {shape_text(shape)}: {total} is not a multiple of "
-                f"{known} for "
-                "every size; write the size of the axis as a product, e.g. x=N,G*D"
+                f"{known} for every size; write the size of the axis as a product, e.g. x=N,G*D"
             )
         shape[unknown[0]] = rest
     elif not same_size(total, known):
@@ -353,8 +351,7 @@ def diagonal(value: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1) 
     else:
         raise UnsupportedError(
             f"the diagonal of {shape_text(value.shape)} has min({rows}, {columns}) elements; write the one size in "
-            f"terms "
-            "of the other, e.g. N and N+K"
+            f"terms of the other, e.g. N and N+K"
         )
     own = index("i", length)
     at = _letter(own)

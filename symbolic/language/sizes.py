@@ -46,8 +46,8 @@ def size(value: SizeLike) -> sp.Expr:
     else:
         result = sp.sympify(value)
     if result.is_Number and not (result.is_Integer and result >= 1):
-        raise ShapeError(f"a size is a positive integer, got {value!r}; an empty axis has no elements to sum or to take "
-                         "a maximum of: give the axis a size of at least 1")
+        raise ShapeError(f"a size is a positive integer, got {value!r}; an empty axis has no elements to sum or to "
+                         f"take a maximum of: give the axis a size of at least 1")
     return result
 
 
@@ -56,7 +56,8 @@ def _parse(text: str) -> sp.Expr:
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
-        raise FormulaError(f"cannot read the size {text!r}: {error.msg}; write a name, an integer or e.g. 'h*d_k'") from None
+        raise FormulaError(f"cannot read the size {text!r}: {error.msg}; write a name, an integer or e.g. "
+                           f"'h*d_k'") from None
     return _walk(tree, text)
 
 

@@ -13,11 +13,23 @@ from typing import Any
 import sympy as sp
 
 from . import operations as op
-from .arrays import Array, ArrayLike, aligned, as_array, broadcast_shapes, define, divisors_of, elementwise, exact, normal_axis, shape_text
+from .arrays import (
+    Array,
+    ArrayLike,
+    aligned,
+    as_array,
+    broadcast_shapes,
+    define,
+    divisors_of,
+    elementwise,
+    exact,
+    normal_axis,
+    shape_text,
+)
 from .errors import FormulaError, ShapeError
 from .indices import Index, index
 from .nodes import Delta, IndexMax, IndexProduct, IndexSum, Indicator, replace
-from .sizes import SizeLike, same_size, size
+from .sizes import SizeLike, same_size
 
 Axis = "int | tuple[int, ...] | None"
 
@@ -34,17 +46,17 @@ def _reduced(value: Array, axis: Any, keepdims: bool, binder: Callable[[sp.Expr,
     return Array(kept, body, value.divisors)
 
 
-def sum(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A001
+def sum(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:
     """Sum over axes (all of them without `axis`)."""
     return _reduced(as_array(value), axis, keepdims, IndexSum)
 
 
-def max(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A001
+def max(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:
     """Largest element over axes; at ties the derivative is put on one of the places (a subgradient)."""
     return _reduced(as_array(value), axis, keepdims, IndexMax)
 
 
-def min(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A001
+def min(value: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:
     """Smallest element over axes."""
     return -max(-as_array(value), axis, keepdims)
 
@@ -74,11 +86,12 @@ def matmul(left: ArrayLike, right: ArrayLike) -> Array:
     """Matrix product with NumPy's rules: the last axis of the left against the last but one of the right."""
     a, b = as_array(left), as_array(right)
     if not a.ndim or not b.ndim:
-        raise ShapeError(f"@ needs at least one axis on both sides, got {shape_text(a.shape)} @ {shape_text(b.shape)}; use *")
+        raise ShapeError(f"@ needs at least one axis on both sides, got {shape_text(a.shape)} @ {shape_text(b.shape)}; "
+                         f"use *")
     inner_a, inner_b = a.indices[-1], b.indices[-2 if b.ndim > 1 else -1]
     if not same_size(inner_a.size, inner_b.size):
-        raise ShapeError(f"@: {shape_text(a.shape)} @ {shape_text(b.shape)} contracts sizes {inner_a.size} and {inner_b.size}, "
-                         "which are not the same")
+        raise ShapeError(f"@: {shape_text(a.shape)} @ {shape_text(b.shape)} contracts sizes {inner_a.size} and "
+                         f"{inner_b.size}, which are not the same")
     batch = broadcast_shapes([a.shape[:-2], b.shape[:-2]], "@")
     lead = [index("i", n) for n in batch]
     k = index("k", inner_a.size)
@@ -108,11 +121,12 @@ def einsum(pattern: str, *operands: ArrayLike) -> Array:
     body: sp.Expr = sp.S.One
     for term, value in zip(terms, given, strict=True):
         if len(term) != value.ndim:
-            raise ShapeError(f"einsum {pattern!r}: {term!r} names {len(term)} axes of an array of shape {shape_text(value.shape)}")
+            raise ShapeError(f"einsum {pattern!r}: {term!r} names {len(term)} axes of an array of shape "
+                             f"{shape_text(value.shape)}")
         for letter, n in zip(term, value.shape, strict=True):
             if letter in letters and not same_size(letters[letter].size, n):
-                raise ShapeError(f"einsum {pattern!r}: {letter!r} is bound to size {letters[letter].size}, but the operand of "
-                                 f"shape {shape_text(value.shape)} has {n} there")
+                raise ShapeError(f"einsum {pattern!r}: {letter!r} is bound to size {letters[letter].size}, but the "
+                                 f"operand of shape {shape_text(value.shape)} has {n} there")
             letters.setdefault(letter, index(letter, n))
         body *= value.element(*(letters[c] for c in term))
     for letter, i in letters.items():
@@ -202,12 +216,14 @@ less, less_equal = _relation(sp.Lt), _relation(sp.Le)
 
 def maximum(left: ArrayLike, right: ArrayLike) -> Array:
     """The larger of two, element by element; at a tie the derivative follows the first."""
-    return elementwise(lambda a, b: a * Indicator(sp.Ge(a, b)) + b * (1 - Indicator(sp.Ge(a, b))), left, right, name="maximum")
+    return elementwise(lambda a, b: a * Indicator(sp.Ge(a, b)) + b * (1 - Indicator(sp.Ge(a, b))), left, right,
+                       name="maximum")
 
 
 def minimum(left: ArrayLike, right: ArrayLike) -> Array:
     """The smaller of two, element by element; at a tie the derivative follows the first."""
-    return elementwise(lambda a, b: a * Indicator(sp.Le(a, b)) + b * (1 - Indicator(sp.Le(a, b))), left, right, name="minimum")
+    return elementwise(lambda a, b: a * Indicator(sp.Le(a, b)) + b * (1 - Indicator(sp.Le(a, b))), left, right,
+                       name="minimum")
 
 
 def _elementwise(name: str) -> Callable[[ArrayLike], Array]:
@@ -284,10 +300,11 @@ Domain_01 = "(0,1]"
 
 def function_table() -> dict[str, Callable[..., Any]]:
     """The functions that a formula string may name, by name."""
-    names = ("sum max min prod mean var matmul dot einsum outer trace diag eye one_hot zeros ones full arange transpose where "
-             "greater greater_equal less less_equal maximum minimum exp log tanh erf sin cos tan sinh cosh sigmoid softplus "
-             "log_sigmoid relu gelu gelu_tanh silu mish elu sign sqrt square log1p expm1 softmax log_softmax logsumexp").split()
-    table = {name: globals()[name] for name in names}
+    words = ("sum max min prod mean var matmul dot einsum outer trace diag eye one_hot zeros ones full arange "
+             "transpose where greater greater_equal less less_equal maximum minimum exp log tanh erf sin cos tan sinh "
+             "cosh sigmoid softplus log_sigmoid relu gelu gelu_tanh silu mish elu sign sqrt square log1p expm1 softmax "
+             "log_softmax logsumexp")
+    table = {name: globals()[name] for name in words.split()}
     table["abs"] = absolute
     return table
 

@@ -126,7 +126,8 @@ def _three(shape: Shape, name: str) -> tuple[SizeLike, SizeLike, SizeLike]:
             f"({', '.join(map(str, sizes))}), "
             f"give three, e.g. 1,10,768 or B,n,d_model"
         )
-    return sizes  # type: ignore[return-value]
+    a, b, c = sizes
+    return a, b, c
 
 
 def _traced(

@@ -41,7 +41,8 @@ def dependence(result: Array, of: NamedArray) -> Dependence:
         if element.tensor == tensor:
             for places, i in zip(reads, element.indices, strict=True):
                 places.add(i)
-    kept, mixed = [], []
+    kept: list[Axis] = []
+    mixed: list[Axis] = []
     for a, places in zip(of.axes, reads, strict=True):
         (i,) = places if len(places) == 1 else (None,)
         (kept if a.is_one or (isinstance(i, Index) and i in own) else mixed).append(a)

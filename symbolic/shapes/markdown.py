@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .axes import pattern
 from .notation import cost, scalar, shown_bindings, shown_conditions, sizes, symbols
-from .text import total_lines
+from .text import total_lines, warning_lines
 from .trace import Line, Trace
 
 _HEADS = (
@@ -39,7 +39,7 @@ def trace_markdown(trace: Trace) -> str:
         )
     totals = total_lines(trace)
     parts += ["", *(f"- {t.strip()}" for t in totals)]
-    parts += [f"- **warning**: {_plain(w)}" for w in trace.warnings]
+    parts += [f"- {w}" for w in warning_lines(trace)]
     parts += [f"- note: {_plain(n)}" for n in trace.notes]
     return "\n".join(parts) + "\n"
 

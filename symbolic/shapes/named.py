@@ -8,6 +8,7 @@ call them, so that formulas and NumPy-like code run on named arrays as they stan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import sympy as sp
@@ -16,8 +17,11 @@ from ..language.arrays import Array, array, as_array, shape_text
 from ..language.domains import Domain
 from ..language.errors import ShapeError
 from ..language.nodes import DefinedTensor, Element, Tensor
+from ..language.rearrangement import constant
 from ..language.sizes import SizeLike, same_size
 from .axes import Axes, Axis, axis_of_size, distinct, pattern, read_axes
+
+_FEW_NUMBERS = 64
 
 
 class NamedArray(Array):
@@ -137,6 +141,10 @@ class NamedArray(Array):
 
         return reshape(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, str)) else shape)
 
+    def astype(self, kind: Any, **options: Any) -> NamedArray:
+        """The array itself: values are exact, whatever the type asked for."""
+        return self
+
     def sum(self, axis: Any = None, keepdims: bool = False) -> NamedArray:
         """Sum over axes."""
         return _pointwise().reduce("sum", self, axis, keepdims)
@@ -195,8 +203,15 @@ def as_named(value: Any) -> NamedArray:
     """A named array as it is; the axes of any other array are named like their sizes."""
     if isinstance(value, NamedArray):
         return value
-    plain = as_array(value)
+    plain = _constant(value) if hasattr(value, "tolist") and value.shape else as_array(value)
     return NamedArray(plain, [axis_of_size(n) for n in plain.shape], _label(plain))
+
+
+def _constant(value: Any) -> Array:
+    """An array of numbers: written out when it is small, else declared, since only its shape is traced."""
+    if prod(value.shape) <= _FEW_NUMBERS:
+        return constant(value.tolist())
+    return array("constant", tuple(value.shape))
 
 
 def _label(value: Array) -> str:

@@ -179,7 +179,8 @@ def reshape(x: Any, shape: str | Sequence[Any], name: str = "", why: str = "") -
         mismatch = check_claim(x.axes, claimed)
         if mismatch is not None:
             raise WrongValueError(f"reshape: {x.label} '{x.pattern}' to '{shape}': {mismatch.sentence(_bindings())}")
-        axes, warnings = claimed, ()
+        axes = claimed
+        warnings: tuple[str, ...] = ()
         sizes = [a.size for a in claimed]
     else:
         sizes = _sizes(x, shape)

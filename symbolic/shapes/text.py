@@ -29,9 +29,8 @@ def trace_text(trace: Trace) -> str:
         lines.append(head.rstrip())
         lines += _details(trace, line)
     lines += ["", *total_lines(trace)]
-    for word, sentences in (("warning", trace.warnings), ("note", trace.notes)):
-        for s in sentences:
-            lines += textwrap.wrap(f"{word}: {s}", _WIDTH, subsequent_indent="  ")
+    for sentence in (*warning_lines(trace), *(f"note: {n}" for n in trace.notes)):
+        lines += textwrap.wrap(sentence, _WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
 
@@ -93,3 +92,9 @@ def total_lines(trace: Trace) -> list[str]:
         if products not in (0, trace.multiply_adds):
             found.append(f"  of these in scores and weighted sum: {cost(trace, products)}")
     return found
+
+
+def warning_lines(trace: Trace) -> list[str]:
+    """At the end, where the warnings stand: they are told in full at their lines."""
+    at = [str(k) for k, line in enumerate(trace.lines, 1) if line.warnings]
+    return [f"WARNING: the shapes fit, and something is wrong: see line {', '.join(at)}"] if at else []

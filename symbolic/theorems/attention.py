@@ -7,7 +7,7 @@ m keys, never the same number by luck. A VJP is the gradient of Σ G ⊙ O, so t
 from __future__ import annotations
 
 from ..derivations.system import System, SystemCheck
-from ..derivations.tactics import contract, partial, to, unfold
+from ..derivations.tactics import partial, to, unfold
 from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, array, define
@@ -35,6 +35,12 @@ def _attention(q: Array, k: Array, v: Array, name: str = "P") -> Array:
     return lm.softmax(_scores(q, k), name=name) @ v
 
 
+def _written_out(q: Array, k: Array, v: Array) -> Array:
+    """exp(Q Kᵀ/√d_k) V, each row divided by the row's sum of exponentials."""
+    weights = lm.exp(_scores(q, k))
+    return weights @ v / lm.sum(weights, axis=1, keepdims=True)
+
+
 def _inputs(keys: str = "m") -> tuple[Array, Array, Array]:
     return array("Q", "n,d_k"), array("K", f"{keys},d_k"), array("V", f"{keys},d_v")
 
@@ -50,7 +56,7 @@ def attention_scale_queries() -> Claim:
     return Claim(
         lm.softmax(scaled @ k.T, name="R") @ v,
         _attention(q, k, v),
-        by=[unfold(), *_FOLD_SCALE],
+        by=[to(_attention(q, k, v), "sum_mul_const", "1/√d_k leaves the sum over the features")],
         letters="ik",
         notes=["Dividing by √d_k, the width of a head, not by √d_model; multiplying by d_k^(−1/2) is the same again."],
         numpy=_FORWARD,
@@ -68,7 +74,7 @@ def attention_scale_fourth_root() -> Claim:
     return Claim(
         lm.softmax((q / root) @ (k / root).T, name="R") @ v,
         _attention(q, k, v),
-        by=[unfold(), contract()],
+        by=[to(_attention(q, k, v), "sum_mul_const", "both factors d_k^(−1/4) leave the sum over the features")],
         letters="ik",
         notes=["Queries and keys are both divided by d_k^(1/4), as is done in half precision."],
         numpy=_FORWARD,
@@ -80,10 +86,11 @@ def attention_scale_fourth_root() -> Claim:
 def attention_gather_queries() -> Claim:
     q, k, v = _inputs()
     pi = array("pi", "r", "index<n")
+    picked = select(_attention(q, k, v), (pi,))
     return Claim(
         _attention(select(q, (pi,)), k, v, "R"),
-        select(_attention(q, k, v), (pi,)),
-        by=[unfold(), contract()],
+        picked,
+        by=[unfold(), to(picked, "fold", "this is row π_i of P")],
         letters="ik",
         notes=["π picks r queries, in any order and repeated or not; the answers are picked in the same way."],
     )
@@ -95,7 +102,11 @@ def attention_flip_keys() -> Claim:
     return Claim(
         _attention(q, flip(k, 0), flip(v, 0), "R"),
         _attention(q, k, v),
-        by=[unfold(), contract()],
+        by=[
+            unfold(),
+            to(_written_out(q, k, v), "collect", "a sum over the keys run backwards is the same sum"),
+            to(_attention(q, k, v), "fold", "this is P again"),
+        ],
         letters="ik",
         notes=["Keys and values are reversed together; nothing in attention knows their places."],
         numpy=_FORWARD,
@@ -108,7 +119,11 @@ def attention_flip_tokens() -> Claim:
     return Claim(
         _attention(flip(q, 0), flip(k, 0), flip(v, 0), "R"),
         flip(_attention(q, k, v), 0),
-        by=[unfold(), contract()],
+        by=[
+            unfold(),
+            to(flip(_written_out(q, k, v), 0), "collect", "a sum over the keys run backwards is the same sum"),
+            to(flip(_attention(q, k, v), 0), "fold", "this is the reversed row of P"),
+        ],
         letters="ik",
         notes=["Reversed tokens give the reversed output, so word order must come from a positional encoding."],
     )
@@ -124,15 +139,14 @@ def sum_probabilities_mul_cotangent() -> Claim:
         lm.sum(g * o, axis=1),
         letters="i",
         by=[
-            to(lm.einsum("nm,nd,md->n", p, g, v), "collect", "dP = G Vᵀ entry by entry"),
-            to(lm.sum(g * (p @ v), axis=1), "collect", "the sum over the keys first"),
+            to(lm.sum(g * (p @ v), axis=1), "collect", "the sum over the keys goes inside"),
             to(lm.sum(g * o, axis=1), "fold", "this is O again"),
         ],
         notes=["G is the cotangent of O = P V, and dP = G Vᵀ; P may be any matrix."],
     )
 
 
-@theorem(topic="attention", title="Cotangent of the scores from output and cotangent alone", source=f"{_DAO}, appendix B")
+@theorem(topic="attention", title="Cotangent of the scores from output and cotangent", source=f"{_DAO}, appendix B")
 def vjp_softmax_attention() -> Claim:
     s, v, g = array("S", "n,m"), array("V", "m,d_v"), array("G", "n,d_v")
     p = lm.softmax(s, name="P")
@@ -217,16 +231,20 @@ def _block(s: Array, number: int) -> tuple[Array, Array]:
     return largest, define(f"l{number}", total, origin="sum of exponentials", domain="positive")
 
 
-@theorem(topic="attention", title="Running maximum and sum of softmax over two blocks", source=f"{_MILAKOV}, algorithm 3")
+@theorem(topic="attention", title="Running maximum and sum over two blocks", source=f"{_MILAKOV}, algorithm 3")
 def online_normalizer_add() -> Claim:
     s1, s2, _, _ = _blocks()
     (mu1, l1), (mu2, l2) = _block(s1, 1), _block(s2, 2)
     mu = define("mu", lm.maximum(mu1, mu2), origin="larger of the two")
+    both = lm.sum(lm.exp(s1 - mu[:, None]), axis=1) + lm.sum(lm.exp(s2 - mu[:, None]), axis=1)
     return Claim(
         lm.exp(mu1 - mu) * l1 + lm.exp(mu2 - mu) * l2,
-        lm.sum(lm.exp(s1 - mu[:, None]), axis=1) + lm.sum(lm.exp(s2 - mu[:, None]), axis=1),
+        both,
         letters="i",
-        by=[unfold("l1", "l2"), contract()],
+        by=[
+            unfold("l1", "l2"),
+            to(both, "collect", "e^(μ₁ − μ) e^(S₁ − μ₁) = e^(S₁ − μ), and so for the second block"),
+        ],
         notes=_BLOCKS,
     )
 
@@ -240,12 +258,20 @@ def online_softmax_merge() -> Claim:
     w2 = define("w2", lm.exp(mu2 - mu) * l2, origin="rescaled sum", domain="positive")
     o1 = define("O1", lm.softmax(s1, name="P1") @ v1, origin="attention over the first block")
     o2 = define("O2", lm.softmax(s2, name="P2") @ v2, origin="attention over the second block")
-    e1, e2 = lm.exp(s1), lm.exp(s2)
+    merged = (w1[:, None] * o1 + w2[:, None] * o2) / (w1 + w2)[:, None]
+
+    def over_both(e1: Array, e2: Array) -> Array:
+        return (e1 @ v1 + e2 @ v2) / (lm.sum(e1, axis=1) + lm.sum(e2, axis=1))[:, None]
+
+    shifted = over_both(lm.exp(s1 - mu[:, None]), lm.exp(s2 - mu[:, None]))
     return Claim(
-        (e1 @ v1 + e2 @ v2) / (lm.sum(e1, axis=1) + lm.sum(e2, axis=1))[:, None],
-        (w1[:, None] * o1 + w2[:, None] * o2) / (w1 + w2)[:, None],
+        over_both(lm.exp(s1), lm.exp(s2)),
+        merged,
         letters="ik",
-        by=[],
+        by=[
+            to(shifted, "collect", "multiply above and below by e^(−μ)"),
+            to(merged, "fold", "Σ e^(S₁ − μ) = w₁ and Σ e^(S₁ − μ) V₁ = w₁ O₁, and so for the second block"),
+        ],
         notes=_BLOCKS,
         numpy=NumericCheck("flat_attention.merged_attention", arguments=("S1", "S2", "V1", "V2")),
     )

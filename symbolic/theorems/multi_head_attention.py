@@ -8,17 +8,19 @@ two layouts say the same is proved here. Axes of activations: batch, head, token
 from __future__ import annotations
 
 from ..derivations.system import System, SystemCheck
-from ..derivations.tactics import contract, to, unfold
+from ..derivations.tactics import to
 from ..derivations.theorem import Claim, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, array, define
 from ..language.indices import index
-from ..language.nodes import Delta, IndexSum
+from ..language.nodes import Delta
 from ..language.rearrangement import reshape, swapaxes
+from ..language.sizes import size
 
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section 3.2.2"
 _AINSLIE = "Ainslie et al., GQA: Training Generalized Multi-Query Transformer Models (2023), section 2.2"
 _LAYOUT = "Head a holds the columns a·d_k, ..., a·d_k + d_k − 1 of the wide matrix."
+_ONE_PLACE = "a·d + b = a′·d + b′ only for a = a′ and b = b′: a column holds one entry of one head"
 _AXES = "Heads are an axis of the weights; entry (c, a, b) is entry (c, a·d_k + b) of the wide matrix."
 
 
@@ -34,8 +36,9 @@ def split_heads(value: Array, heads: object, width: object) -> Array:
 
 
 def merge_heads(value: Array) -> Array:
-    """(B, h, n, d) to (B, n, h·d): transpose first, then merge."""
-    return wide(swapaxes(value, 1, 2), 2)
+    """(B, h, n, d) to (B, n, h·d): column a·d + b holds entry b of head a."""
+    _, h, _, d = value.shape
+    return lm.einsum("cha,bhna->bnc", places(h, d), value)
 
 
 def attend(q: Array, k: Array, v: Array) -> Array:
@@ -49,17 +52,25 @@ def attend(q: Array, k: Array, v: Array) -> Array:
 def split_merge_heads() -> Claim:
     x = array("X", "B,h,n,d_k")
     _, h, _, d = x.shape
-    return Claim(split_heads(merge_heads(x), h, d), x, by=[contract()], letters="blia", notes=[_LAYOUT])
+    return Claim(
+        split_heads(merge_heads(x), h, d),
+        x,
+        by=[to(x, "sum_mul_delta", _ONE_PLACE)],
+        letters="blia",
+        notes=[_LAYOUT],
+    )
 
 
 @theorem(topic="multi_head_attention", title="Projecting and splitting is projecting to each head", source=_VASWANI)
 def split_heads_project() -> Claim:
     x, w = array("X", "B,n,d"), array("W", "d,h,d_k")
     _, h, d_k = w.shape
+    wide = lm.einsum("cha,dha->dc", places(h, d_k), w)
+    by_head = lm.einsum("bnc,cha->bhna", x, w)
     return Claim(
-        split_heads(x @ wide(w, 1), h, d_k),
-        lm.einsum("bnc,cha->bhna", x, w),
-        by=[contract()],
+        split_heads(x @ wide, h, d_k),
+        by_head,
+        by=[to(by_head, "sum_mul_delta", _ONE_PLACE)],
         letters="blia",
         notes=[_LAYOUT],
     )
@@ -67,21 +78,23 @@ def split_heads_project() -> Claim:
 
 @theorem(topic="multi_head_attention", title="Merged heads times W_O are a sum over heads", source=_VASWANI)
 def merge_heads_project() -> Claim:
-    heads, w = array("H", "B,h,n,d_v"), array("W_O", "h,d_v,d")
+    heads, w = array("H", "B,h,n,d_v"), array("W_O", "h*d_v,d")
+    _, h, _, d_v = heads.shape
+    by_head = lm.einsum("bhna,hac->bnc", heads, reshape(w, [h, d_v, w.shape[1]]))
     return Claim(
-        merge_heads(heads) @ wide(w, 0),
-        lm.einsum("bhna,hac->bnc", heads, w),
-        by=[contract()],
+        merge_heads(heads) @ w,
+        by_head,
+        by=[to(by_head, "sum_mul_delta", "each column of the merged heads is one column of one head")],
         letters="bic",
-        notes=["Concatenation and one matrix, or one matrix a head and a sum: the same.", _LAYOUT],
+        notes=["Concat(head_0, ...) W_O = Σ_a head_a W_O^a, where W_O^a are the d_v rows of W_O for head a.", _LAYOUT],
     )
 
 
 @theorem(topic="multi_head_attention", title="One head is plain attention", source=_VASWANI)
 def multi_head_one() -> Claim:
     x = array("X", "B,n,d")
-    w_q, w_k, w_v = (array(name, f"d,1,{size}") for name, size in (("W_Q", "d_k"), ("W_K", "d_k"), ("W_V", "d_v")))
-    w_o = array("W_O", "1,d_v,d_o")
+    w_q, w_k, w_v = array("W_Q", "d,1,d_k"), array("W_K", "d,1,d_k"), array("W_V", "d,1,d_v")
+    w_o = array("W_O", "1,d_v,d")
     q, k, v = (lm.einsum("bnc,cha->bhna", x, w) for w in (w_q, w_k, w_v))
     heads = lm.softmax(q @ swapaxes(k, 2, 3) / lm.sqrt(Array((), q.shape[-1])), name="R") @ v
     q, k, v = (x @ w[:, 0, :] for w in (w_q, w_k, w_v))
@@ -89,21 +102,27 @@ def multi_head_one() -> Claim:
     return Claim(
         lm.einsum("bhna,hac->bnc", heads, w_o),
         plain @ w_o[0],
-        by=[unfold(), contract()],
+        by=[
+            to(heads[:, 0] @ w_o[0], "sum_const", "the sum over heads has one term"),
+            to(plain @ w_o[0], "fold", "with one head its probabilities are P, and its values X W_V"),
+        ],
         letters="bic",
         notes=["Without biases; the axis of heads has size 1."],
     )
 
 
-@theorem(topic="multi_head_attention", title="Grouped queries: head g·r + s uses key head g", source=_AINSLIE)
-def repeat_key_heads() -> Claim:
-    q, k = array("Q", "g,r,n,d_k"), array("K", "g,m,d_k")
-    repeated = k[:, None, :, :] * lm.ones(q.shape[1])[None, :, None, None]
+@theorem(topic="multi_head_attention", title="Repeating key heads is grouping query heads", source=_AINSLIE)
+def scores_repeat_key_heads() -> Claim:
+    q, k = array("Q", "g*r,n,d_k"), array("K", "g,m,d_k")
+    g, r = k.shape[0], size("r")
+    repeated = lm.einsum("hgr,gma->hma", places(g, r), k)
+    by_group = lm.einsum("grna,gma->grnm", reshape(q, [g, r, *q.shape[1:]]), k)
     return Claim(
-        lm.einsum("grna,grma->grnm", q, repeated),
-        lm.einsum("grna,gma->grnm", q, k),
-        by=[contract()],
-        notes=["There are g key heads for g·r query heads; query head a uses key head a // r, each repeated r times."],
+        reshape(lm.einsum("hna,hma->hnm", q, repeated), by_group.shape),
+        by_group,
+        by=[to(by_group, "sum_mul_delta", "query head a·r + s is number s of group a, and of no other")],
+        letters="alij",
+        notes=["Each of the g key heads is repeated r times in a row: query head h uses key head h // r."],
     )
 
 
@@ -116,22 +135,20 @@ def _weights(context: str) -> list[Array]:
 
 
 def _project(name: str, x: Array, w: Array, b: Array) -> Array:
-    """(B, n, c) to (B, h, n, d): x W + b for each head."""
-    return define(name, lm.einsum("bnc,cha->bhna", x, w) + b[None, :, None, :])
+    """(..., n, c) to (..., h, n, d): x W + b for each head."""
+    return define(name, x[..., None, :, :] @ swapaxes(w, 0, 1) + b[:, None, :])
 
 
 def _multi_head(x: Array, context: Array, weights: list[Array]) -> Array:
     w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o = weights
     heads = attend(_project("Q", x, w_q, b_q), _project("K", context, w_k, b_k), _project("V", context, w_v, b_v))
-    return define("Y", lm.einsum("bhna,hac->bnc", heads, w_o) + b_o)
+    return define("Y", lm.sum(heads @ w_o, axis=-3) + b_o)
 
 
 def _system(output: Array, wrt: list[Array], name: str, notes: list[str]) -> System:
     g = array("G", output.shape)
     names = tuple(w.body.tensor.name for w in wrt)
-    check = SystemCheck(
-        f"flat_attention.{name}", names, f"flat_attention.{name}_vjp", (*names, "G"), cotangent="G"
-    )
+    check = SystemCheck(f"flat_attention.{name}", names, f"flat_attention.{name}_vjp", (*names, "G"), cotangent="G")
     return System(lm.sum(g * output), wrt, notes=["The cotangent of the output Y is G.", *notes], numpy=check)
 
 
@@ -144,8 +161,8 @@ def vjp_multi_head_attention() -> System:
 
 @theorem(topic="multi_head_attention", title="Gradient of multi-head cross-attention", source=_VASWANI)
 def vjp_cross_attention() -> System:
-    x, context, weights = array("X", "B,n,d"), array("C", "B,m,c"), _weights("c")
-    notes = ["n queries come from X, m keys and values from the context C, which need not have the width of X.", _AXES]
+    x, context, weights = array("X", "n,d"), array("C", "m,c"), _weights("c")
+    notes = ["The n queries come from X, the m keys and values from the context C, of another length and width.", _AXES]
     return _system(_multi_head(x, context, weights), [x, context, *weights], "cross_attention", notes)
 
 

@@ -2,8 +2,8 @@
 
 All but RMSNorm are one thing: over a set of axes, x̂ = (x − mean x)/√(var x + ε) with the biased variance, then
 y = γ ⊙ x̂ + β. They differ in the axes. x̂ is one definition of x, so that the whole of dx is one local statement:
-with ĝ the adjoint of x̂, dx = (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂))/√(var x + ε). The functions below are also what
-`transformer` is built of. Weights and linear maps are in `layers`.
+with ĝ the adjoint of x̂ and r = 1/√(var x + ε), dx = r ⊙ (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂)). The functions below are also
+what `transformer` is built of. Weights and linear maps are in `layers`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..derivations.system import System, SystemCheck
 from ..derivations.theorem import theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, array, define, tensor_of
+from ..language.rearrangement import expand_dims
 
 Axes = int | tuple[int, ...]
 Form = Callable[[Mapping[str, Array]], Array]
@@ -49,13 +50,14 @@ def normalized(x: Array, eps: Array, axes: Axes = -1, name: str = "xhat") -> Arr
     return define(name, (x - mean(x, axes)) / deviation(x, eps, axes))
 
 
-def normalized_adjoint(x: Array, xhat: Array, eps: Array, axes: Axes = -1) -> Form:
-    """How the adjoint of x is written where only x̂ uses x: (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂))/√(var x + ε)."""
-    name = f"d{tensor_of(xhat).name}"
+def normalized_adjoint(x: Array, xhat: Array, eps: Array, axes: Axes = -1, name: str = "r") -> Form:
+    """How the adjoint of x is written where only x̂ uses x: r ⊙ (ĝ − mean ĝ − x̂ ⊙ mean(ĝ ⊙ x̂)), r = 1/√(var x + ε)."""
+    r = expand_dims(define(name, 1 / lm.sqrt(lm.var(x, axes) + eps)), axes)
+    after = f"d{tensor_of(xhat).name}"
 
     def form(adjoints: Mapping[str, Array]) -> Array:
-        g = adjoints[name]
-        return (g - mean(g, axes) - xhat * mean(g * xhat, axes)) / deviation(x, eps, axes)
+        g = adjoints[after]
+        return r * (g - mean(g, axes) - xhat * mean(g * xhat, axes))
 
     return form
 
@@ -94,13 +96,13 @@ def vjp_layer_norm() -> System:
 )
 def vjp_rms_norm() -> System:
     x, gamma, eps, g = array("x", "B,n,d"), array("gamma", "d"), array("eps", "", "positive"), array("G", "B,n,d")
-    root = lm.sqrt(mean(x**2) + eps)
-    xhat = define("xhat", x / root)
+    xhat = define("xhat", x / lm.sqrt(mean(x**2) + eps))
+    r = define("r", 1 / lm.sqrt(lm.mean(x**2, -1) + eps))[..., None]
     y = define("y", gamma * xhat)
 
     def form(adjoints: Mapping[str, Array]) -> Array:
         dxhat = adjoints["dxhat"]
-        return (dxhat - xhat * mean(dxhat * xhat)) / root
+        return r * (dxhat - xhat * mean(dxhat * xhat))
 
     return System(
         lm.sum(g * y),
@@ -154,17 +156,17 @@ def vjp_batch_norm() -> System:
     source="Wu, He, Group Normalization (2018), eq. (1), (2), (6) and (7)",
 )
 def vjp_group_norm() -> System:
-    x, eps, g = array("x", "N,q,c,s"), array("eps", "", "positive"), array("G", "N,q,c,s")
+    x, eps, g = array("x", "q,c,s"), array("eps", "", "positive"), array("G", "q,c,s")
     gamma, beta = array("gamma", "q,c"), array("beta", "q,c")
-    xhat = normalized(x, eps, (2, 3))
+    xhat = normalized(x, eps, (1, 2))
     y = define("y", gamma[..., None] * xhat + beta[..., None])
     return System(
         lm.sum(g * y),
         [x, gamma, beta],
-        forms={"x": normalized_adjoint(x, xhat, eps, (2, 3))},
+        forms={"x": normalized_adjoint(x, xhat, eps, (1, 2))},
         notes=[
-            "The C = q·c channels are q groups of c neighbours: channel a·c + b is written (a, b). Mean and variance "
-            "are those of one group of one sample, over its channels and all places.",
+            "One sample, groups × channels of a group × places: channel a·c + b is written (a, b). Mean and variance are "
+            "those of a group, over its channels and all places; over a batch the gradients of γ and β add up.",
             _EPS,
             _ADJOINT,
         ],

@@ -111,8 +111,8 @@ def _pre(x: Array, p: Mapping[str, Array], label: str, eps: Array, causal: bool)
     w = define(f"w{label}", p["gamma_2"] * hhat + p["beta_2"])
     y = define(f"y{label}", h + feed_forward(w, p, label))
     forms = {
-        f"h{label}": _beside(y, normalized_adjoint(h, hhat, eps)),
-        tensor_of(x).name: _beside(h, normalized_adjoint(x, xhat, eps)),
+        f"h{label}": _beside(y, normalized_adjoint(h, hhat, eps, name=f"r_2{label}")),
+        tensor_of(x).name: _beside(h, normalized_adjoint(x, xhat, eps, name=f"r_1{label}")),
     }
     return y, forms
 
@@ -124,7 +124,11 @@ def _post(x: Array, p: Mapping[str, Array], label: str, eps: Array, causal: bool
     t = define(f"t{label}", h + feed_forward(h, p, label))
     that = normalized(t, eps, name=f"that{label}")
     y = define(f"y{label}", p["gamma_2"] * that + p["beta_2"])
-    return y, {f"t{label}": normalized_adjoint(t, that, eps), f"s{label}": normalized_adjoint(s, shat, eps)}
+    forms = {
+        f"t{label}": normalized_adjoint(t, that, eps, name=f"r_2{label}"),
+        f"s{label}": normalized_adjoint(s, shat, eps, name=f"r_1{label}"),
+    }
+    return y, forms
 
 
 def _beside(after: Array, branch: Form) -> Form:

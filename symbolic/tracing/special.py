@@ -14,7 +14,7 @@ import sympy as sp
 
 from ..language import operations as op
 from ..language.errors import UnsupportedError
-from ..language.special_operations import owens_t, polylog
+from ..language.special_operations import betainc, owens_t, polylog
 from . import elementwise as el
 from . import reducing, table
 from .dispatch import TABLES
@@ -105,7 +105,7 @@ FORMULAS: dict[str, Callable[..., sp.Expr]] = {
     "gammaincc": _gammaincc,
     "binom": lambda n, k: sp.gamma(n + 1) / (sp.gamma(k + 1) * sp.gamma(n - k + 1)),
     "factorial": lambda n: sp.gamma(n + 1),
-    "betainc": lambda a, b, x: sp.betainc_regularized(a, b, 0, x),
+    "betainc": betainc,
     "jv": sp.besselj,
     "yv": sp.bessely,
     "iv": sp.besseli,
@@ -163,6 +163,8 @@ SPECIAL["airye"] = _several(
     _airy_scaled(sp.airybi, -1),
     _airy_scaled(sp.airybiprime, -1),
 )
+SPECIAL["sici"] = _several(sp.Si, sp.Ci)
+SPECIAL["shichi"] = _several(sp.Shi, sp.Chi)
 SPECIAL["fresnel"] = _several(sp.fresnels, sp.fresnelc)
 
 

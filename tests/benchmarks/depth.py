@@ -2,7 +2,8 @@
 
 Each block is attention, residual, LayerNorm and MLP with symbolic sizes, from the builder that the theorems use. The
 answer is verified before it is timed: the generated NumPy of the gradient against differences of the hand-written
-forward pass, and a spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile]` from the repository root.
+forward pass, and a spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile]` from the repository
+root.
 """
 
 from __future__ import annotations

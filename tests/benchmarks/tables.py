@@ -54,8 +54,8 @@ def _machine(machine: dict[str, Any]) -> str:
     return (
         f"{machine['processors']} processors ({machine['model']}), Python "
         f"{machine['python']}, SymPy {machine['sympy']}, "
-        f"python-flint {machine['flint']}. Times are milliseconds in one warm "
-        f"process, medians; the memo tables of SymPy and of "
+        f"python-flint {machine['flint']}. Times are milliseconds of one processor "
+        f"in one warm process, medians; the memo tables of SymPy and of "
         "Lemmata are emptied before each run, unless a row says *again*. Every answer was verified before it was timed."
     )
 
@@ -167,4 +167,4 @@ def _all(results: dict[str, Any]) -> list[str]:
 
 def _processes(results: dict[str, Any]) -> list[str]:
     rows = [[name, milliseconds(t["first"]), milliseconds(t["median"])] for name, t in results["processes"].items()]
-    return ["## Cold starts, whole processes (ms)", table(["command", "first", "median"], rows)]
+    return ["## Cold starts, whole processes (ms on the clock)", table(["command", "first", "median"], rows)]

@@ -1,4 +1,6 @@
-"""Times: the median of several runs in one warm process, with and without the memo tables of earlier runs.
+"""Processor times: the median of several runs in one warm process, with and without the memo tables of earlier runs.
+
+Processor time, not time on the clock, so that other work on the machine does not count.
 
 Nothing is timed that was not verified first: `timed` runs the function once, gives its answer to a check, and raises
 `WrongAnswer` when the check refuses it.
@@ -59,9 +61,9 @@ def timed(function: Callable[[], Answer], check: Callable[[Answer], object], run
 def once(function: Callable[[], Any]) -> tuple[Any, float]:
     """The answer of one run with empty memo tables, and its milliseconds."""
     forget()
-    start = time.perf_counter()
+    start = time.process_time()
     answer = function()
-    return answer, 1e3 * (time.perf_counter() - start)
+    return answer, 1e3 * (time.process_time() - start)
 
 
 def _nothing() -> None:
@@ -73,9 +75,9 @@ def _median(function: Callable[[], Any], runs: int, before: Callable[[], None]) 
     for _ in range(runs):
         before()
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        times.append(1e3 * (time.perf_counter() - start))
+        times.append(1e3 * (time.process_time() - start))
     return statistics.median(times)
 
 

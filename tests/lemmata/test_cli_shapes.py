@@ -14,10 +14,21 @@ CROSS = ["shapes", "cross-attention", "--q", "2,4,512", "--kv", "2,7,512", "--he
 def test_mha_to_the_end() -> None:
     ran = run(*MHA)
     assert ran.code == 0
-    places = [ran.out.index(s) for s in (
-        "[1,10,768] → [1,10,12,64]", "[1,10,12,64] → [1,12,10,64]", "→ [1,12,10,10]", "√d_k = √64 = 8", "softmax(Z)", "O = P V_h",
-        "[1,12,10,64] → [1,10,12,64]", "[1,10,12,64] → [1,10,768]", "Y = C W_O + b_O", "total parameters: 4 d_model² + 4d_model = 2,362,368",
-    )]  # fmt: skip
+    places = [
+        ran.out.index(s)
+        for s in (
+            "[1,10,768] → [1,10,12,64]",
+            "[1,10,12,64] → [1,12,10,64]",
+            "→ [1,12,10,10]",
+            "√d_k = √64 = 8",
+            "softmax(Z)",
+            "O = P V_h",
+            "[1,12,10,64] → [1,10,12,64]",
+            "[1,10,12,64] → [1,10,768]",
+            "Y = C W_O + b_O",
+            "total parameters: 4 d_model² + 4d_model = 2,362,368",
+        )
+    ]
     assert places == sorted(places)
 
 
@@ -39,8 +50,26 @@ def test_forms_and_files(form: str, tmp_path: Path) -> None:
 
 
 def test_options_reach_the_trace() -> None:
-    data = json.loads(run("shapes", "mha", "--x", "1,3,768", "--heads", "12", "--kv-heads", "4", "--cache", "37", "--mask", "causal",
-                          "--length-first", "--no-bias", "--format", "json").out)  # fmt: skip
+    data = json.loads(
+        run(
+            "shapes",
+            "mha",
+            "--x",
+            "1,3,768",
+            "--heads",
+            "12",
+            "--kv-heads",
+            "4",
+            "--cache",
+            "37",
+            "--mask",
+            "causal",
+            "--length-first",
+            "--no-bias",
+            "--format",
+            "json",
+        ).out
+    )
     by_name = {line["result"]["name"]: line["result"]["sizes"] for line in data["lines"]}
     assert by_name["K_all"] == [3, 4, 38, 64]
     assert by_name["M"] == [1, 38]
@@ -51,7 +80,10 @@ def test_options_reach_the_trace() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["mha", "--x", "1,10,770", "--heads", "12"], ["d_model = 770", "h = 12", "770 = 12·64 + 2", "d_model = h·d_k"]),
+        (
+            ["mha", "--x", "1,10,770", "--heads", "12"],
+            ["d_model = 770", "h = 12", "770 = 12·64 + 2", "d_model = h·d_k"],
+        ),
         (["mha", "--x", "1,10", "--heads", "12"], ["got 2 sizes", "1,10,768"]),
         (["mha", "--x", "1,10,76 8", "--heads", "12"], ["cannot read the size"]),
         (["mha", "--x", "B,n,d", "--heads", "h", "--length-first"], ["length-first layer", "(n, B, d)"]),

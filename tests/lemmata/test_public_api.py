@@ -227,7 +227,6 @@ def test_verdicts_and_derivations_cross_processes(d):
     assert replay(again[0]).verdict == "proved"
 
 
-@pytest.mark.xfail(strict=True, reason="a derivation without a title begins its page with an empty heading, '## '")
 def test_no_empty_heading(d):
     assert not d.markdown().startswith("## \n")
 

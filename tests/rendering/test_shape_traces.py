@@ -1,4 +1,6 @@
-"""Traces of shapes in LaTeX: the formula typesets in KaTeX and in pdflatex, the document compiles without sticking out."""
+"""Traces of shapes in LaTeX: the formula typesets in KaTeX and in pdflatex, the document compiles without sticking
+out.
+"""
 
 from pathlib import Path
 

@@ -149,7 +149,7 @@ def test_hard_labels():
     a, b = index("a", "n"), index("b", "n")
     derivative = differentiate(rows.element(a, label.element(a)), rows.element(b, k))
     assert derivative == Delta(a, b) * Delta(label.element(a), k)
-    with pytest.raises(UnsupportedError, match="an index has no derivative"):
+    with pytest.raises(UnsupportedError, match="c_b: c holds integers"):
         differentiate(rows.element(a, label.element(a)), label.element(b))
 
 
@@ -160,13 +160,14 @@ REFUSED = {
     "undeclared function": (f(z.element(k)), z.element(k), "function f "),
     "undeclared function inside a sum": (IndexSum(f(z.element(i)), i), z.element(k), "function f "),
     "undeclared function in a product": (s * f(s), s, "function f "),
-    "floor": (sp.floor(s), s, "function floor "),
-    "ceiling": (sp.ceiling(s), s, "function ceiling "),
-    "gamma": (sp.gamma(s), s, "function gamma "),
+    "an undeclared function of SymPy": (sp.dirichlet_eta(s), s, "function dirichlet_eta "),
     "Max": (sp.Max(s, 0), s, "Max"),
     "Piecewise": (sp.Piecewise((s, s > 0), (0, True)), s, "Piecewise"),
-    "two arguments": (sp.atan2(s, s), s, "function atan2 "),
-    "bessel": (sp.besselj(0, s), s, "besselj"),
+    "two arguments": (f(s, s), s, "function f "),
+    "a branch of Lambert's W": (sp.LambertW(s, -1), s, "function LambertW "),
+    "by an order": (sp.besselj(s, 2), s, "besselj has no derivative rule by its argument 1"),
+    "by an order as well": (sp.besselk(s, s), s, "besselk has no derivative rule by its argument 1"),
+    "by a parameter": (sp.uppergamma(s, z.element(k)), s, "uppergamma has no derivative rule by its argument 1"),
     "by an index": (IndexSum(z.element(i) * i, i) * j, j, "differentiate by j"),
     "by an index, in an element": (z.element(j), j, "differentiate by j"),
     "by a symbol": (sp.Symbol("q") ** 2, sp.Symbol("q"), "differentiate by q"),
@@ -194,16 +195,16 @@ def test_sympys_own_diff_is_never_silently_zero():
             assert expression.diff(z.element(i)) != 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a sum over K has K among its free symbols, but not in `has`: its derivative by K is a silent 0"
-)
 @pytest.mark.parametrize("take", [differentiate, sp.diff])
-def test_the_derivative_by_the_size_of_a_sum_is_refused(take):
-    with pytest.raises(UnsupportedError, match="K"):
-        take(v.sum(z).body, Size("K"))
+def test_the_derivative_by_the_size_of_a_sum_is_refused_or_left_standing(take):
+    # SymPy asks for it when it looks for signs, so it may not always raise; what it may not be is a number.
+    try:
+        derivative = take(v.sum(z).body, Size("K"))
+    except UnsupportedError:
+        return
+    assert derivative == sp.Derivative(v.sum(z).body, Size("K"), evaluate=False)
 
 
-@pytest.mark.xfail(strict=True, reason="a delta is constant to the engine, also by the integer label that stands in it")
 def test_the_derivative_of_a_delta_by_its_label_is_refused():
     label = array("c", "n", "index<K")
     a = index("a", "n")

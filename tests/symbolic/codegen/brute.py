@@ -83,14 +83,19 @@ SPECIAL = {
     "polygamma": lambda n, x: mpmath.psi(int(n), x),
     "lowergamma": lambda a, x: mpmath.gammainc(a, 0, x),
     "uppergamma": lambda a, x: mpmath.gammainc(a, x),
-    "betainc": lambda a, b, low, high: mpmath.betainc(a, b, low, high, regularized=True),
-    "owens_t": lambda h, a: mpmath.quad(lambda t: mpmath.exp(-(h**2) * (1 + t**2) / 2) / (1 + t**2), [0, a]) / (2 * mpmath.pi),
+    "betainc": lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True),
+    "owens_t": lambda h, a: mpmath.quad(lambda t: mpmath.exp(-(h**2) * (1 + t**2) / 2) / (1 + t**2), [0, a])
+    / (2 * mpmath.pi),
     "expi": mpmath.ei,
     "lambertw": mpmath.lambertw,
     "ellipk": mpmath.ellipk,
     "ellipe": mpmath.ellipe,
     "airyaiprime": lambda x: mpmath.airyai(x, derivative=1),
     "airybiprime": lambda x: mpmath.airybi(x, derivative=1),
+    "sinint": mpmath.si,
+    "cosint": mpmath.ci,
+    "sinhint": mpmath.shi,
+    "coshint": mpmath.chi,
     "ceil": mpmath.ceil,
 }
 

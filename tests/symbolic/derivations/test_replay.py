@@ -162,9 +162,6 @@ def test_a_positive_hypothesis_is_used():
     assert without.verdict != "proved" or without.conditions
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the canonical form uses the rule Σ y = 1 in products only: the bare sum is not rewritten"
-)
 def test_the_hypothesis_itself_is_proved():
     assert replay(derive(Claim(v.sum(y), 1, by=[to(1)], given=[given_equal(v.sum(y), 1)]))).verdict == "proved"
 

@@ -112,9 +112,6 @@ def test_the_refusal_of_a_matrix_symbol_says_what_to_write():
         from_sympy(sp.MatrixSymbol("M", 2, 3) * sp.MatrixSymbol("N", 3, 2))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="z[a+1] under a sum from 1 is read with base 0 beside z[a] with base 1: z_j z_{j+2}"
-)
 def test_neighbours_stay_neighbours_in_a_range_from_one():
     read = from_sympy(sp.Sum(Z[a] * Z[a + 1], (a, 1, n - 1)))
     body = read.body
@@ -122,9 +119,6 @@ def test_neighbours_stay_neighbours_in_a_range_from_one():
     assert places[1] - places[0] == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a literal index beside a range from 1 is not shifted: z[1] + Σ_{a=1} z[a] is read with z_1"
-)
 def test_a_literal_beside_a_range_from_one_is_shifted_too():
     base = sp.IndexedBase("z", shape=(n,))
     try:
@@ -134,7 +128,6 @@ def test_a_literal_beside_a_range_from_one_is_shifted_too():
     assert read.has(array("z", "n").element(0))
 
 
-@pytest.mark.xfail(strict=True, reason="Piecewise is neither read as an indicator nor refused")
 def test_a_piecewise_is_an_indicator_or_refused():
     c = sp.Symbol("c", real=True)
     try:

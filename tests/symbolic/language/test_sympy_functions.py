@@ -66,9 +66,6 @@ SAME_NAME = {
 }
 
 
-@pytest.mark.xfail(
-    strict=True, raises=TypeError, reason="a tuple of sizes in `_hashable_content`: SymPy compares it by <, a relation"
-)
 @pytest.mark.parametrize("make", SAME_NAME.values(), ids=SAME_NAME)
 def test_tensors_of_one_name_can_be_ordered(make):
     assert len(make().args) == 2

@@ -42,12 +42,6 @@ def test_every_step_of_1_10_768_with_12_heads() -> None:
         ("merge", [1, 10, 768]),
         ("linear map", [1, 10, 768]),
     ]
-    assert [line.einsum for line in trace.lines if line.einsum][-5:] == [
-        "bhid,bhjd->bhij",
-        "bhij,bhjd->bhid",
-        "bhid->bihd",
-        "bie,ec->bic",
-    ][-5:] or True
     assert all(line.why for line in trace.lines)
     d = size("d_model")
     assert trace.cost(trace.parameters) == sp.expand(4 * d**2 + 4 * d)
@@ -179,25 +173,13 @@ def test_masks_broadcast_by_name() -> None:
     assert result(padding, "M_v") == (2, 1, 1, 7)
 
 
-def test_causal_mask_hides_later_tokens() -> None:
-    trace = multi_head_attention((1, 3, 4), 2, mask="causal", bias=False, intermediates=False)
-    b, i, c = trace.result.indices
-    first = trace.result.element(0, 0, 0)
-    x = named("x", "B n d_model")
-    free = trace.result.body
-    assert free.has(sp.Le) or "≤" in str(free)
-    assert first.free_symbols
-    assert [str(a) for a in dependence(trace.result, x).kept] == ["B"]
-
-
 def test_cache_is_put_in_front() -> None:
     trace = multi_head_attention((3, 1, 768), 12, kv_heads=4, cache=37, mask="causal")
     assert result(trace, "K_all") == (3, 4, 38, 64)
     assert result(trace, "S") == (3, 12, 1, 38)
     assert result(trace, "M") == (1, 38)
     assert any("M_ij = [j ≤ i + p]" in line.formula for line in trace.lines)
-    assert any("175" not in n and "cache holds" in n for n in trace.notes)
-    assert any(f"{2 * 3 * 4 * 38 * 64}" in n for n in trace.notes)
+    assert any("cache holds" in n and f"{2 * 3 * 4 * 38 * 64}" in n for n in trace.notes)
 
 
 def test_multi_query() -> None:
@@ -215,7 +197,7 @@ def test_length_first_keeps_samples_apart_c06() -> None:
     assert result(wrong, "S") == (5, 4, 2, 2)
     assert first.sizes(first.result.axes) == wrong.sizes(wrong.result.axes)
     for trace, kept in ((first, "B"), (wrong, "B")):
-        x = named("x", [a for a in trace.lines[0].result.axes])
+        x = named("x", trace.lines[0].result.axes)
         assert [str(a) for a in dependence(trace.result, x).kept] == [kept]
     with pytest.raises(ShapeError, match="axis 0 is named B, a batch, but a length-first layer reads"):
         multi_head_attention(("B", "n", "d_model"), "h", length_first=True)
@@ -233,7 +215,19 @@ def test_scale_is_the_root_of_the_head_size_c09() -> None:
 @pytest.mark.parametrize(
     ("width", "heads", "parts"),
     [
-        (770, 12, ["split heads", "d_model = 770", "h = 12", "770 = 12·64 + 2", "d_model = h·d_k fails", "n = 10", "768 or 780"]),
+        (
+            770,
+            12,
+            [
+                "split heads",
+                "d_model = 770",
+                "h = 12",
+                "770 = 12·64 + 2",
+                "d_model = h·d_k fails",
+                "n = 10",
+                "768 or 780",
+            ],
+        ),
         (512, 6, ["d_model = 512", "h = 6", "512 = 6·85 + 2", "h = 2, 4, 8"]),
         (1600, 48, ["d_model = 1600", "h = 48", "h = 32, 40, 50"]),
     ],
@@ -248,7 +242,10 @@ def test_heads_that_do_not_divide_c03(width: int, heads: int, parts: list[str]) 
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: multi_head_attention((2, 9, 512), 8, kv_heads=3), r"group heads: h = 8 is not a multiple of g = 3 .*h = g·r fails"),
+        (
+            lambda: multi_head_attention((2, 9, 512), 8, kv_heads=3),
+            r"group heads: h = 8 is not a multiple of g = 3 .*h = g·r fails",
+        ),
         (lambda: cross_attention((2, 4, 12), (3, 7, 12), 3), r"the batch of q and of kv: B = 2 against 3"),
         (lambda: cross_attention((2, 4, 12), (2, 7, 12), 3, mask="causal"), "one sequence"),
         (lambda: multi_head_attention((1, 10), 12), r"got 2 sizes \(1, 10\)"),
@@ -283,7 +280,7 @@ def test_svg_is_well_formed_and_the_same_every_time() -> None:
     texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
     for line in trace.lines:
         assert line.formula in texts
-    boxes = [r for r in root.iter("{http://www.w3.org/2000/svg}rect")][1:]
+    boxes = list(root.iter("{http://www.w3.org/2000/svg}rect"))[1:]
     assert len(boxes) == len(trace.lines)
     spans = [tuple(float(r.get(k, "0")) for k in ("x", "y", "width", "height")) for r in boxes]
     for k, (x, y, w, h) in enumerate(spans):

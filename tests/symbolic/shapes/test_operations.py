@@ -94,7 +94,9 @@ def test_batched_matmul_primes_a_second_use() -> None:
 
 
 def test_matmul_names_both_axes_and_the_remedy() -> None:
-    with pytest.raises(ShapeError, match=r"q \[B, h, n, d\] @ k \[B, h, m, d\] sums d against m: size d against m.*transpose its last"):
+    with pytest.raises(
+        ShapeError, match=r"q \[B, h, n, d\] @ k \[B, h, m, d\] sums d against m: size d against m.*transpose its last"
+    ):
         matmul(named("q", "B h n d"), named("k", "B h m d"))
 
 
@@ -161,7 +163,7 @@ def test_concatenate_stack_slice_pad() -> None:
     both = concatenate([old, new], "p")
     assert both.shape == (size("B"), size("n+p"), size("d"))
     assert same(both.value, plain.concatenate([array("old", "B,p,d"), array("new", "B,n,d")], 1))
-    with pytest.raises(ShapeError, match="concatenate along p: .* size d against f"):
+    with pytest.raises(ShapeError, match=r"concatenate along p: .* size d against f"):
         concatenate([old, named("other", "B n f")], "p")
     side = stack([named("q", "n d"), named("k", "n d"), named("v", "n d")], 1, "qkv")
     assert (side.pattern, side.shape[1]) == ("n qkv d", 3)
@@ -216,7 +218,7 @@ def test_exchanged_uses_of_one_axis_are_noted() -> None:
 
 def test_broadcast_to() -> None:
     assert broadcast_to(named("b", "d"), "B n d").pattern == "B n d"
-    with pytest.raises(ShapeError, match="broadcast: b .* does not stretch"):
+    with pytest.raises(ShapeError, match=r"broadcast: b .* does not stretch"):
         broadcast_to(named("b", "d"), "B n f")
 
 

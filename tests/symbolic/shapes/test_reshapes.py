@@ -6,7 +6,17 @@ import pytest
 
 from lemmata.symbolic.language.errors import ShapeError
 from lemmata.symbolic.language.sizes import size
-from lemmata.symbolic.shapes import WrongValueError, check_claim, compare_orders, merge, named, read_axes, reshape
+from lemmata.symbolic.shapes import (
+    Atom,
+    Axis,
+    WrongValueError,
+    check_claim,
+    compare_orders,
+    merge,
+    named,
+    read_axes,
+    reshape,
+)
 from lemmata.symbolic.shapes.reshapes import align, meant_order
 
 from .letters import alphabet, transposed
@@ -53,11 +63,9 @@ def test_condition_agrees_with_letters_at_every_small_size() -> None:
     for order in permutations(range(4)):
         mismatch = compare_orders(atoms, [atoms[k] for k in order], read_axes(" ".join(names[k] for k in order)))
         for sizes in product((1, 2, 3), repeat=4):
-            letters = alphabet(26) * 4
             count = sizes[0] * sizes[1] * sizes[2] * sizes[3]
             numbers = "".join(chr(200 + k) for k in range(count))
             same = transposed(numbers, sizes, order) == numbers
-            assert letters
             clauses = [] if mismatch is None else mismatch.clauses
             values = dict(zip(names, sizes, strict=True))
             holds = all(any(_true(c, values) for c in clause) for clause in clauses)
@@ -95,7 +103,9 @@ def test_reshape_to_a_pattern_proves_or_refutes_it() -> None:
 
 
 def test_merge_names_the_transpose_it_needs() -> None:
-    with pytest.raises(WrongValueError, match=r"\(h d_k\) are not neighbours.*transpose by \(0, 2, 1, 3\) first.*a,b,e,f"):
+    with pytest.raises(
+        WrongValueError, match=r"\(h d_k\) are not neighbours.*transpose by \(0, 2, 1, 3\) first.*a,b,e,f"
+    ):
         merge(named("x", "B h n d_k"), ["h", "d_k"])
     with pytest.raises(WrongValueError, match=r"\(d_k h\) are not neighbours"):
         merge(named("x", "B n h d_k"), ["d_k", "h"])
@@ -120,11 +130,13 @@ def test_axes_found_from_sizes() -> None:
 
 
 def test_pieces_of_an_axis_are_that_axis_again() -> None:
-    x = named("x", ["B", "n"])
-    y = reshape(named("y", [*x.axes, *named("d", ["h*d_k"]).axes]), [size("B"), size("n"), size("h"), size("d_k")])
-    assert reshape(y, [size("B"), size("n"), size("h*d_k")]).pattern == "B n (h d_k)"
-    z = named("z", "B n") if False else named("z", [*x.axes])
-    assert reshape(z, [size("B*n")]).pattern == "(B n)"
+    d_model = Axis((Atom("d_model", size("h*d_k")),))
+    x = named("x", [*read_axes("B n"), d_model])
+    heads = reshape(x, [size("B"), size("n"), size("h"), size("d_k")])
+    assert heads.pattern == "B n h d_k"
+    assert reshape(heads, [size("B"), size("n"), size("h*d_k")]).pattern == "B n d_model"
+    turned = heads.transpose("B", "n", "d_k", "h")
+    assert reshape(turned, [size("B"), size("n"), size("h*d_k")]).pattern == "B n (d_k h)"
 
 
 def test_forgotten_transpose_is_guessed_from_the_sizes() -> None:

@@ -43,6 +43,7 @@ SYSTEMS = [
     "vjp_layer_norm",
     "vjp_rms_norm",
     "vjp_batch_norm",
+    "vjp_group_norm",
     "vjp_glu",
     "vjp_swiglu",
     "vjp_l2_normalize",
@@ -145,11 +146,6 @@ def test_normalised_rows_are_orthogonal_to_the_gradient() -> None:
     gradient = normalization.layer_norm_vjp(x, np.ones(7), g, eps=0.0).x
     assert np.allclose(gradient.sum(axis=-1), 0)
     assert np.allclose((gradient * x).sum(axis=-1), 0)
-
-
-@pytest.mark.slow
-def test_group_norm_is_proved() -> None:
-    assert verify_theorem(find_theorem("vjp_group_norm"), seed=SEED).verdict == "proved"
 
 
 # ---------------------------------------------------------------------- layers
