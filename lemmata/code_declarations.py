@@ -78,7 +78,7 @@ def declarations(shapes: Shapes, domains: Domains = None, given: Given = (), siz
     >>> declared.shapes["z"], declared.domains, declared.sizes
     (('N', 'K'), {'eps': 'positive'}, {'N': (2, 5), 'K': (3, 3)})
     """
-    known = {n: d.name for n, d in read_domains(domains).items()} if isinstance(domains, str) else dict(domains or {})
+    known = {n: d.name for n, d in read_domains(domains).items()} if isinstance(domains, str) and domains.strip() else dict(domains or {})
     found = _shapes(shapes)
     for name, text in known.items():
         read_domain(text)

@@ -208,6 +208,8 @@ def _related_indicators(ctx: Context, mono: Mono, indicators: list[Atom]) -> Pol
     """[p ≥ 0][p = 0] = [p = 0]; nested, exclusive and meeting half lines."""
     for n, a in enumerate(indicators):
         for b in indicators[n + 1:]:
+            if not any(m and m in b.data[0].terms for m in a.data[0].terms):
+                continue  # nothing in common: neither decides the other
             for left, right in ((a, b), (b, a)):
                 p, q = left.data[0], right.data[0]
                 if left.kind == "eq":
