@@ -2,6 +2,7 @@
 #
 #   make reference   prove and cross-check every theorem; write each derivation as LaTeX and Markdown to build/reference/
 #   make test        run the tests               make test TESTS=tests/layering PYTEST_ARGS=-x
+#   make claims      prove or refute the claims in tests/claims, and print the table   make claims CLAIMS=other/folder
 #   make bench       measure, and write the table
 #   make lint        ruff on the sources, mypy on the built wheel
 #   make clean       remove what was built; `make distclean` removes .venv too
@@ -11,6 +12,8 @@
 JOBS ?= 2
 TESTS ?=
 PYTEST_ARGS ?=
+CLAIMS ?= tests/claims
+CLAIMS_ARGS ?=
 
 BIN := .venv/bin
 CORE := .venv/.installed
@@ -20,7 +23,7 @@ METADATA := pyproject.toml setup.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := reference
-.PHONY: reference test bench lint clean distclean
+.PHONY: reference test claims bench lint clean distclean
 .DELETE_ON_ERROR:
 
 reference: $(CORE)
@@ -28,6 +31,9 @@ reference: $(CORE)
 
 test: $(DEV)
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS) $(TESTS)
+
+claims: $(DEV)
+	$(BIN)/python tests/claims/table.py $(CLAIMS) --jobs $(JOBS) $(CLAIMS_ARGS)
 
 bench: $(DEV)
 	$(BIN)/python tests/benchmarks/run.py

@@ -78,7 +78,7 @@ def declarations(shapes: Shapes, domains: Domains = None, given: Given = (), siz
     >>> declared.shapes["z"], declared.domains, declared.sizes
     (('N', 'K'), {'eps': 'positive'}, {'N': (2, 5), 'K': (3, 3)})
     """
-    known = {n: d.name for n, d in read_domains(domains).items()} if isinstance(domains, str) and domains.strip() else dict(domains or {})
+    known = _domains(domains)
     found = _shapes(shapes)
     for name, text in known.items():
         read_domain(text)
@@ -93,6 +93,12 @@ def declarations(shapes: Shapes, domains: Domains = None, given: Given = (), siz
                                                                                                  "real") == "real":
             known[tensor.name] = _NARROWED[h.relation]
     return declared
+
+
+def _domains(domains: Domains) -> dict[str, str]:
+    if isinstance(domains, str):
+        return {n: d.name for n, d in read_domains(domains).items()} if domains.strip() else {}
+    return dict(domains or {})
 
 
 def _shapes(shapes: Shapes) -> dict[str, Shape]:

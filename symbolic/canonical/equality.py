@@ -18,7 +18,7 @@ import sympy as sp
 from ..language.errors import HypothesisError
 from ..language.hypotheses import Hypothesis
 from ..language.nodes import free_indices, replace
-from . import algebra, special, sums
+from . import algebra, bessel, sums
 from .context import Context, SumRule, TooLarge, Undefined
 from .reader import Reader
 from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, skeleton, sort_mono, subtract
@@ -158,7 +158,7 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
         p = oriented(ctx, p)
         if not p.terms:
             return True
-    continued = special.by_continuity(ctx, p)
+    continued = bessel.by_continuity(ctx, p)
     if continued is not None and is_zero(ctx, continued, depth + 1):
         return True
     merged = merge_sums(ctx, p, depth)

@@ -1,8 +1,8 @@
-"""Normal forms of special functions: shifts of an order or argument by integers, reflections, inverses, and known signs.
+"""Normal forms of special functions: shifts of an order or argument by integers, reflections, inverses, known signs.
 
-A recurrence is used only where it holds on the whole domain that is known: Γ(x+1) = x Γ(x) for x > 0, the three-term recurrence
-of J and I for x ≠ 0 (Y and K have no value elsewhere). What is not known to hold is left alone, so that an equality may be
-missed but none is made up. Bessel orders come down to {q, q+1} and gamma arguments to the least one known to be positive.
+A recurrence is used only where it holds on the whole domain that is known, such as Γ(x+1) = x Γ(x) for x > 0. What is
+not known to hold is left alone, so that an equality may be missed but none is made up. Gamma arguments come down to
+the least one known to be positive; Bessel functions are in `bessel`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from math import factorial
 
 from flint import fmpq
 
-from . import algebra, powers, signs
+from . import algebra, bessel, powers, signs
 from .context import Context, Undefined
-from .terms import ONE, POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, skeleton, subtract
-
-MOST_STEPS = 30  # an order or argument farther away than this is left where it is
-HALF = fmpq(1, 2)
+from .shifts import HALF, MOST_STEPS, constant_part, function_atom, leads_negative, over, shifted
+from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, skeleton, subtract
 
 
 def normal(ctx: Context, name: str, arguments: tuple[Poly, ...]) -> Poly | None:
@@ -27,49 +25,24 @@ def normal(ctx: Context, name: str, arguments: tuple[Poly, ...]) -> Poly | None:
     return None if rule is None else rule(ctx, *arguments)
 
 
-def _atom(ctx: Context, name: str, *arguments: Poly) -> Poly:
-    return of_atom(ctx.atom("fn", name, *arguments))
-
-
-def _constant_part(p: Poly) -> fmpq:
-    return p.terms.get(ONE, fmpq(0))
-
-
-def _shifted(p: Poly, n: int) -> Poly:
-    return add(p, number(n))
-
-
-def _product(ctx: Context, *polys: Poly) -> Poly:
-    return algebra.product(ctx, *polys)
-
-
-def _over(ctx: Context, a: Poly, b: Poly) -> Poly:
-    return algebra.multiply(ctx, a, powers.power_of(ctx, b, -1))
-
-
-def leads_negative(p: Poly) -> bool:
-    """Whether the first term that is not a number has a negative coefficient: which of p and -p is written."""
-    return next((c < 0 for m, c in p.sorted_terms() if m), _constant_part(p) < 0)
-
-
 # ---------------------------------------------------------------------- the gamma function and its relatives
 def _lowered(ctx: Context, p: Poly) -> tuple[Poly, int]:
     """The least p - j, j = 0, 1, ..., that is known to be positive, and j."""
-    if not signs.is_positive(ctx, p) or signs.is_positive(ctx, _shifted(p, -MOST_STEPS)):
+    if not signs.is_positive(ctx, p) or signs.is_positive(ctx, shifted(p, -MOST_STEPS)):
         return p, 0
     steps = 0
-    while signs.is_positive(ctx, _shifted(p, -1)):
-        p, steps = _shifted(p, -1), steps + 1
+    while signs.is_positive(ctx, shifted(p, -1)):
+        p, steps = shifted(p, -1), steps + 1
     return p, steps
 
 
 def _gammaln(ctx: Context, p: Poly) -> Poly:
     base, steps = _lowered(ctx, p)
-    parts = [powers.logarithm(ctx, _shifted(base, n)) for n in range(steps)]
+    parts = [powers.logarithm(ctx, shifted(base, n)) for n in range(steps)]
     if base.constant == HALF:
         parts.append(scale(powers.logarithm(ctx, of_atom(ctx.atom("pi"))), HALF))
     elif base.constant != 1:
-        parts.append(_atom(ctx, "gammaln", base))
+        parts.append(function_atom(ctx, "gammaln", base))
     return add(*parts)
 
 
@@ -80,45 +53,51 @@ def _gamma(ctx: Context, p: Poly) -> Poly:
     c = p.constant
     if c is not None and c.q == 1:
         raise Undefined(f"the gamma function at {c}")
-    return _atom(ctx, "gamma", p)
+    return function_atom(ctx, "gamma", p)
 
 
 def _polygamma(ctx: Context, order: Poly, p: Poly) -> Poly:
     """ψ_n(x+1) = ψ_n(x) + (-1)^n n! x^(-n-1) for x > 0."""
     n = order.constant
     if n is None or n.q != 1 or n < 0:
-        return _atom(ctx, "polygamma", order, p)
+        return function_atom(ctx, "polygamma", order, p)
     k = int(n)
     base, steps = _lowered(ctx, p)
     step = fmpq((-1) ** k * factorial(k))
-    parts = [scale(powers.power_of(ctx, _shifted(base, j), -k - 1), step) for j in range(steps)]
-    own = _atom(ctx, ("digamma", "trigamma")[k], base) if k < 2 else _atom(ctx, "polygamma", order, base)
+    parts = [scale(powers.power_of(ctx, shifted(base, j), -k - 1), step) for j in range(steps)]
+    own = (
+        function_atom(ctx, ("digamma", "trigamma")[k], base) if k < 2 else function_atom(ctx, "polygamma", order, base)
+    )
     return add(own, *parts)
 
 
 def _zeta(ctx: Context, s: Poly, q: Poly = POLY_ONE) -> Poly:
     """ζ(s, q+1) = ζ(s, q) - q^-s for q > 0."""
     base, steps = _lowered(ctx, q)
-    parts = [negative(powers.symbolic_power(ctx, _shifted(base, j), negative(s))) for j in range(steps)]
-    return add(_atom(ctx, "zeta", s, base), *parts)
+    parts = [negative(powers.symbolic_power(ctx, shifted(base, j), negative(s))) for j in range(steps)]
+    return add(function_atom(ctx, "zeta", s, base), *parts)
 
 
 def _uppergamma(ctx: Context, a: Poly, x: Poly) -> Poly:
     """Γ(a+1, x) = a Γ(a, x) + x^a e^-x for x > 0."""
     if not signs.is_positive(ctx, x):
-        return _atom(ctx, "uppergamma", a, x)
+        return function_atom(ctx, "uppergamma", a, x)
     base, steps = _lowered(ctx, a)
     decay = powers.exponential(ctx, negative(x))
     if base.constant == 1:
         result = decay
     elif base.constant == HALF:
         erf = algebra.function(ctx, "erf", powers.power_of(ctx, x, Fraction(1, 2)))
-        result = algebra.multiply(ctx, powers.power_of(ctx, of_atom(ctx.atom("pi")), Fraction(1, 2)), subtract(POLY_ONE, erf))
+        result = algebra.multiply(
+            ctx, powers.power_of(ctx, of_atom(ctx.atom("pi")), Fraction(1, 2)), subtract(POLY_ONE, erf)
+        )
     else:
-        result = _atom(ctx, "uppergamma", base, x)
+        result = function_atom(ctx, "uppergamma", base, x)
     for n in range(steps):
-        order = _shifted(base, n)
-        result = add(algebra.multiply(ctx, order, result), algebra.multiply(ctx, powers.symbolic_power(ctx, x, order), decay))
+        order = shifted(base, n)
+        result = add(
+            algebra.multiply(ctx, order, result), algebra.multiply(ctx, powers.symbolic_power(ctx, x, order), decay)
+        )
     return result
 
 
@@ -126,7 +105,7 @@ def _lowergamma(ctx: Context, a: Poly, x: Poly) -> Poly:
     """γ(a, x) = Γ(a) - Γ(a, x) for a > 0, x > 0."""
     if signs.is_positive(ctx, a) and signs.is_positive(ctx, x):
         return subtract(_gamma(ctx, a), _uppergamma(ctx, a, x))
-    return _atom(ctx, "lowergamma", a, x)
+    return function_atom(ctx, "lowergamma", a, x)
 
 
 def _betainc(ctx: Context, a: Poly, b: Poly, x: Poly) -> Poly:
@@ -134,36 +113,36 @@ def _betainc(ctx: Context, a: Poly, b: Poly, x: Poly) -> Poly:
     if not x.terms or x.constant == 1:
         return x
     if b.digest < a.digest or (a == b and leads_negative(x)):
-        return subtract(POLY_ONE, _atom(ctx, "betainc", b, a, subtract(POLY_ONE, x)))
-    return _atom(ctx, "betainc", a, b, x)
+        return subtract(POLY_ONE, function_atom(ctx, "betainc", b, a, subtract(POLY_ONE, x)))
+    return function_atom(ctx, "betainc", a, b, x)
 
 
 # ---------------------------------------------------------------------- exponential integrals, polylogarithms
 def _expint(ctx: Context, order: Poly, x: Poly) -> Poly:
-    """n E_(n+1)(x) = e^-x - x E_n(x) for x > 0; numbers come down to (0, 1], other orders to a constant part in [0, 1)."""
+    """n E_(n+1)(x) = e^-x - x E_n(x), x > 0: numbers come down to (0, 1], other orders to a constant part in [0, 1)."""
     if not signs.is_positive(ctx, x):
-        return _atom(ctx, "expint", order, x)
+        return function_atom(ctx, "expint", order, x)
     decay = powers.exponential(ctx, negative(x))
     if not order.terms:
-        return _over(ctx, decay, x)
-    c = _constant_part(order)
+        return over(ctx, decay, x)
+    c = constant_part(order)
     steps = int(c.ceil()) - 1 if order.constant is not None else int(c.floor())
     if abs(steps) > MOST_STEPS:
-        return _atom(ctx, "expint", order, x)
+        return function_atom(ctx, "expint", order, x)
     if steps < 0:
-        above = _expint(ctx, _shifted(order, 1), x)
-        return _over(ctx, subtract(decay, algebra.multiply(ctx, order, above)), x)
-    below = _shifted(order, -1)
+        above = _expint(ctx, shifted(order, 1), x)
+        return over(ctx, subtract(decay, algebra.multiply(ctx, order, above)), x)
+    below = shifted(order, -1)
     if steps > 0 and signs.is_nonzero(ctx, below):
-        return _over(ctx, subtract(decay, algebra.multiply(ctx, x, _expint(ctx, below, x))), below)
-    return _atom(ctx, "expint", order, x)
+        return over(ctx, subtract(decay, algebra.multiply(ctx, x, _expint(ctx, below, x))), below)
+    return function_atom(ctx, "expint", order, x)
 
 
 def _expi(ctx: Context, x: Poly) -> Poly:
     """Ei(-x) = -E_1(x) for x > 0."""
     if signs.is_positive(ctx, negative(x)):
         return negative(_expint(ctx, POLY_ONE, negative(x)))
-    return _atom(ctx, "expi", x)
+    return function_atom(ctx, "expi", x)
 
 
 def _polylog(ctx: Context, s: Poly, z: Poly) -> Poly:
@@ -174,8 +153,8 @@ def _polylog(ctx: Context, s: Poly, z: Poly) -> Poly:
     if s.constant == 1:
         return negative(powers.logarithm(ctx, rest))
     if s.constant == 0:
-        return _over(ctx, z, rest)
-    return _atom(ctx, "polylog", s, z)
+        return over(ctx, z, rest)
+    return function_atom(ctx, "polylog", s, z)
 
 
 # ---------------------------------------------------------------------- inverses
@@ -185,7 +164,13 @@ def _inverse_pair(name: str, other: str) -> Callable[[Context, Poly], Poly | Non
     def rule(ctx: Context, p: Poly) -> Poly | None:
         if len(p.terms) == 1:
             ((mono, c),) = p.terms.items()
-            if abs(c) == 1 and len(mono) == 1 and mono[0][1] == 1 and mono[0][0].kind == "fn" and mono[0][0].data[0] == other:
+            if (
+                abs(c) == 1
+                and len(mono) == 1
+                and mono[0][1] == 1
+                and mono[0][0].kind == "fn"
+                and mono[0][0].data[0] == other
+            ):
                 return scale(mono[0][0].data[1], c)
         return None
 
@@ -193,7 +178,7 @@ def _inverse_pair(name: str, other: str) -> Callable[[Context, Poly], Poly | Non
 
 
 def _lambertw(ctx: Context, p: Poly) -> Poly:
-    return _atom(ctx, "lambertw", p) if p.terms else ZERO
+    return function_atom(ctx, "lambertw", p) if p.terms else ZERO
 
 
 def exponential_of(ctx: Context, a: Atom, e: int | Fraction) -> Poly | None:
@@ -213,113 +198,12 @@ def logarithm_of(ctx: Context, a: Atom) -> Poly | None:
     return None
 
 
-# ---------------------------------------------------------------------- Bessel functions
-# F_(m±1) = far F_(m∓1) + near (2m/x) F_m: the sign of the far term, of the near one going up, and going down.
-_RECURRENCE = {"besselj": (-1, 1, 1), "bessely": (-1, 1, 1), "besseli": (1, -1, 1), "besselk": (1, 1, -1)}
-
-
-def _bessel(name: str) -> Callable[[Context, Poly, Poly], Poly]:
-    return lambda ctx, order, x: _bessel_of(ctx, name, order, x)
-
-
-def _bessel_of(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
-    c = order.constant
-    whole = c is not None and c.q == 1
-    sign = 1
-    if whole and c < 0:  # F_-n = (±1)^n F_n
-        sign = (-1) ** abs(int(c)) if name in ("besselj", "bessely") else 1
-        order = negative(order)
-    elif (name == "besselk" or (name == "besseli" and algebra.is_integer_valued(order))) and leads_negative(order):
-        order = negative(order)
-    if whole and name in ("besselj", "besseli") and leads_negative(x):  # F_n(-x) = (-1)^n F_n(x)
-        sign, x = sign * (-1) ** abs(int(c)), negative(x)
-    return scale(_by_recurrence(ctx, name, order, x), fmpq(sign))
-
-
-def _by_recurrence(ctx: Context, name: str, order: Poly, x: Poly, nonzero: bool = False) -> Poly:
-    steps = int(_constant_part(order).floor())
-    if abs(steps) > MOST_STEPS or (name in ("besselj", "besseli") and not (nonzero or signs.is_nonzero(ctx, x))):
-        return _atom(ctx, name, order, x)
-    start = _shifted(order, -steps)
-    if start.constant == HALF and signs.is_positive(ctx, x):
-        low, high = _half_orders(ctx, name, x)
-        start, steps = number(-HALF), steps + 1
-    elif steps in (0, 1):
-        return _atom(ctx, name, order, x)
-    else:
-        low, high = _atom(ctx, name, start, x), _atom(ctx, name, _shifted(start, 1), x)
-    far, up, down = _RECURRENCE[name]
-    over_x = powers.power_of(ctx, x, -1)
-    for n in range(1, steps):
-        middle = scale(_product(ctx, _shifted(start, n), over_x, high), fmpq(2 * up))
-        low, high = high, add(middle, scale(low, fmpq(far)))
-    for n in range(0, steps, -1):
-        middle = scale(_product(ctx, _shifted(start, n), over_x, low), fmpq(2 * down))
-        low, high = add(middle, scale(high, fmpq(far))), low
-    return high if steps > 0 else low
-
-
-def by_continuity(ctx: Context, p: Poly) -> Poly | None:
-    """p with J_n(x) and I_n(x) of whole n ≥ 2 taken down to the orders 0 and 1, for x ≠ 0; None where nothing is to be done.
-
-    If that vanishes, p vanishes for x ≠ 0, and so at x = 0 as well, because p is continuous: this is for an x that takes all
-    values of an interval, and a p without indicators and roundings.
-    """
-    if not _is_continuous(p):
-        return None
-    parts, changed = [], False
-    for m, c in p.terms.items():
-        factors = [Poly({ONE: c})]
-        for a, e in m:
-            if a.kind == "fn" and a.data[0] in ("besselj", "besseli") and isinstance(e, int) and e > 0:
-                _, order, x = a.data
-                n = order.constant
-                if n is not None and n.q == 1 and n > 1 and _takes_an_interval(x):
-                    factors.append(algebra.power(ctx, _by_recurrence(ctx, a.data[0], order, x, nonzero=True), e))
-                    changed = True
-                    continue
-            factors.append(of_atom(a, e))
-        parts.append(_product(ctx, *factors))
-    return add(*parts) if changed else None
-
-
-def _is_continuous(part: object) -> bool:
-    if isinstance(part, Atom):
-        if part.kind in ("eq", "ge", "argmax", "fdiv") or (part.kind == "fn" and part.data[0] in ("floor", "arctan2", "sign")):
-            return False
-        return all(_is_continuous(d) for d in part.data)
-    if isinstance(part, Poly):
-        return all(_is_continuous(a) for m in part.terms for a, _ in m)
-    return not isinstance(part, tuple) or all(_is_continuous(d) for d in part)
-
-
-def _takes_an_interval(x: Poly) -> bool:
-    """Whether x is a single input that ranges over intervals, or a multiple of one."""
-    atoms = {a for m in x.terms for a, _ in m}
-    return len(atoms) == 1 and all(a.kind == "el" and not a.data[1].values and not a.data[1].integer for a in atoms)
-
-
-def _half_orders(ctx: Context, name: str, x: Poly) -> tuple[Poly, Poly]:
-    """The functions of order -1/2 and 1/2, for x > 0."""
-    from .reader import Reader
-
-    r = Reader(ctx)
-    root = powers.power_of(ctx, _over(ctx, number(2), algebra.multiply(ctx, of_atom(r.pi), x)), Fraction(1, 2))
-    if name == "besselk":
-        value = algebra.multiply(ctx, powers.power_of(ctx, _over(ctx, of_atom(r.pi), scale(x, fmpq(2))), Fraction(1, 2)),
-                                 powers.exponential(ctx, negative(x)))
-        return value, value
-    pair = {"besselj": lambda: (r.cosine(x), r.sine(x)), "bessely": lambda: (r.sine(x), negative(r.cosine(x))),
-            "besseli": lambda: (r.hyperbolic(x, 1), r.hyperbolic(x, -1))}[name]()
-    return algebra.multiply(ctx, root, pair[0]), algebra.multiply(ctx, root, pair[1])
-
-
 # ---------------------------------------------------------------------- two-argument arctangent, Owen's T, rounding
 def _arctan2(ctx: Context, y: Poly, x: Poly) -> Poly:
     """atan2(y, x) = arctan(y/x) for x > 0."""
     if signs.is_positive(ctx, x):
-        return algebra.function(ctx, "arctan", _over(ctx, y, x))
-    return _atom(ctx, "arctan2", y, x)
+        return algebra.function(ctx, "arctan", over(ctx, y, x))
+    return function_atom(ctx, "arctan2", y, x)
 
 
 def _owens_t(ctx: Context, h: Poly, a: Poly) -> Poly:
@@ -327,23 +211,31 @@ def _owens_t(ctx: Context, h: Poly, a: Poly) -> Poly:
     if not a.terms:
         return ZERO
     h = negative(h) if leads_negative(h) else h
-    return negative(_atom(ctx, "owens_t", h, negative(a))) if leads_negative(a) else _atom(ctx, "owens_t", h, a)
+    return (
+        negative(function_atom(ctx, "owens_t", h, negative(a)))
+        if leads_negative(a)
+        else function_atom(ctx, "owens_t", h, a)
+    )
 
 
 def _floor(ctx: Context, p: Poly) -> Poly:
     """⌊n + x⌋ = n + ⌊x⌋ for whole n."""
     whole = {m: c for m, c in p.terms.items() if m and c.q == 1 and all(_is_whole(a, e) for a, e in m)}
     rest = Poly({m: c for m, c in p.terms.items() if m not in whole})
-    n = int(_constant_part(rest).floor())
-    rest = _shifted(rest, -n)
+    n = int(constant_part(rest).floor())
+    rest = shifted(rest, -n)
     outside = add(Poly(whole), number(n))
     if signs.is_nonnegative(ctx, rest) and signs.is_positive(ctx, subtract(POLY_ONE, rest)):
         return outside
-    return add(outside, _atom(ctx, "floor", rest))
+    return add(outside, function_atom(ctx, "floor", rest))
 
 
 def _is_whole(a: Atom, e: int | Fraction) -> bool:
-    own = a.kind in ("ix", "size", "eq", "ge", "argmax") or (a.kind == "el" and a.data[1].integer) or (a.kind == "fn" and a.data[0] == "floor")
+    own = (
+        a.kind in ("ix", "size", "eq", "ge", "argmax")
+        or (a.kind == "el" and a.data[1].integer)
+        or (a.kind == "fn" and a.data[0] == "floor")
+    )
     return own and isinstance(e, int) and e > 0
 
 
@@ -367,7 +259,7 @@ _NORMAL: dict[str, Callable[..., Poly | None]] = {
     "erf": _inverse_pair("erf", "erfinv"),
     "erfinv": _inverse_pair("erfinv", "erf"),
     "lambertw": _lambertw,
-    **{name: _bessel(name) for name in _RECURRENCE},
+    **{name: bessel.bessel(name) for name in bessel.RECURRENCE},
     "arctan2": _arctan2,
     "owens_t": _owens_t,
     "floor": _floor,
@@ -385,7 +277,9 @@ def sign(ctx: Context, a: Atom) -> str:
             return "!"
         return found if found in ("+", "-", "0+", "!") else "?"
     if name == "zeta":
-        return "+" if signs.is_positive(ctx, _shifted(arguments[0], -1)) and signs.is_positive(ctx, arguments[-1]) else "?"
+        return (
+            "+" if signs.is_positive(ctx, shifted(arguments[0], -1)) and signs.is_positive(ctx, arguments[-1]) else "?"
+        )
     if name in ("besselk", "uppergamma", "expint", "trigamma"):
         return "+" if signs.is_positive(ctx, arguments[-1]) else "?"
     if name in ("ellipk", "ellipe"):
@@ -397,11 +291,13 @@ def note_singular_places(ctx: Context, name: str, arguments: list[Poly]) -> None
     """Note where the derivative rule of a function does not hold although the function has a value there."""
     last = arguments[-1]
     if name in ("polylog", "ellipk", "ellipe", "sinint", "sinhint") and not signs.is_nonzero(ctx, last):
-        ctx.kinks.update(skeleton(a.data[0]) for m in algebra.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq")
+        ctx.kinks.update(
+            skeleton(a.data[0]) for m in algebra.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq"
+        )
     if name == "floor":
         ctx.used.setdefault("away from kinks")
     if name == "arctan2" and not (signs.is_nonzero(ctx, arguments[0]) or signs.is_positive(ctx, last)):
         ctx.used.setdefault("away from kinks")
 
 
-__all__ = ["by_continuity", "exponential_of", "leads_negative", "logarithm_of", "normal", "note_singular_places", "sign"]
+__all__ = ["exponential_of", "logarithm_of", "normal", "note_singular_places", "sign"]

@@ -54,9 +54,21 @@ PRIMITIVE: dict[Any, str] = {
     sp.floor: "floor",
     sp.ceiling: "ceil",
 }
-ARGUMENTS = {"owens_t": 2, "polygamma": 2, "lowergamma": 2, "uppergamma": 2, "betainc": 3, "zeta": 2, "expint": 2,
-             "polylog": 2,
-             "besselj": 2, "bessely": 2, "besseli": 2, "besselk": 2, "arctan2": 2}
+ARGUMENTS = {
+    "owens_t": 2,
+    "polygamma": 2,
+    "lowergamma": 2,
+    "uppergamma": 2,
+    "betainc": 3,
+    "zeta": 2,
+    "expint": 2,
+    "polylog": 2,
+    "besselj": 2,
+    "bessely": 2,
+    "besseli": 2,
+    "besselk": 2,
+    "arctan2": 2,
+}
 
 
 # ---------------------------------------------------------------------- values
@@ -267,8 +279,9 @@ def _neighbours(name: str, below: int, above: int) -> Callable[[Any, tuple[Any, 
 
     def slope(f: Any, x: tuple[Any, ...], value: Any) -> Any:
         order, at = x
-        return _n(f, below, 2) * f.function(name, order - f.one, at) + _n(f, above, 2) * f.function(name, order + f.one,
-                                                                                                    at)
+        return _n(f, below, 2) * f.function(name, order - f.one, at) + _n(f, above, 2) * f.function(
+            name, order + f.one, at
+        )
 
     return slope
 
@@ -280,8 +293,12 @@ def _elliptic_slope(f: Any, m: Any, complete: Any) -> Any:
 def _owens_by_h(f: Any, x: tuple[Any, ...], value: Any) -> Any:
     h, a = x
     inner = a * h * f.root(_n(f, 2), fmpq(-1, 2))
-    return _n(f, -1, 2) * f.root(_n(f, 2) * f.named("pi"),
-                                 fmpq(-1, 2)) * f.function("exp", _n(f, -1, 2) * h * h) * f.function("erf", inner)
+    return (
+        _n(f, -1, 2)
+        * f.root(_n(f, 2) * f.named("pi"), fmpq(-1, 2))
+        * f.function("exp", _n(f, -1, 2) * h * h)
+        * f.function("erf", inner)
+    )
 
 
 def _owens_by_a(f: Any, x: tuple[Any, ...], value: Any) -> Any:
@@ -323,8 +340,10 @@ DERIVATIVES: dict[str, tuple[Slope | None, ...]] = {
     "airyaiprime": (lambda f, x, v: x[0] * f.function("airyai", x[0]),),
     "airybi": (lambda f, x, v: f.function("airybiprime", x[0]),),
     "airybiprime": (lambda f, x, v: x[0] * f.function("airybi", x[0]),),
-    "arctan2": (lambda f, x, v: x[1] * f.invert(x[0] * x[0] + x[1] * x[1]),
-                lambda f, x, v: -(x[0] * f.invert(x[0] * x[0] + x[1] * x[1]))),
+    "arctan2": (
+        lambda f, x, v: x[1] * f.invert(x[0] * x[0] + x[1] * x[1]),
+        lambda f, x, v: -(x[0] * f.invert(x[0] * x[0] + x[1] * x[1])),
+    ),
     "floor": (lambda f, x, v: f.zero,),
     "ceil": (lambda f, x, v: f.zero,),
 }

@@ -1,7 +1,6 @@
 """True claims that the canonical form does not prove yet, with the reason; each is a strict expected failure."""
 
 GAPS: dict[str, str] = {
-    "delta with an affine index": "a sum over a product of sizes is not split",
     "flip moved to the other factor": "a bound index is not flipped",
     "nested root of numbers": "nested roots are not denested",
     "root of one minus cosine squared": "a trigonometric polynomial under a root is not known to be real",
