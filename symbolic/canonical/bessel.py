@@ -62,7 +62,7 @@ def _by_recurrence(ctx: Context, name: str, order: Poly, x: Poly, nonzero: bool 
 
 
 def by_continuity(ctx: Context, p: Poly) -> Poly | None:
-    """p with J_n(x) and I_n(x) of whole n ≥ 2 taken down to the orders 0 and 1, for x ≠ 0; None where none stands in it.
+    """p with J_n(x) and I_n(x) of whole n ≥ 2 taken down to the orders 0 and 1, for x ≠ 0; None if none is there.
 
     If that vanishes, p vanishes for x ≠ 0, and so at x = 0 as well, because p is continuous: this is for an x that
     takes all values of an interval, and a p without indicators and roundings.

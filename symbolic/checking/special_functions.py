@@ -80,7 +80,8 @@ def _real(value: acb) -> arb:
 
 
 def _whole(order: arb) -> int | None:
-    return int(order.unique_fmpz()) if order.is_exact() and order.is_integer() else None
+    whole = order.unique_fmpz() if order.is_exact() and order.is_integer() else None
+    return None if whole is None else int(whole)
 
 
 def _above(x: arb, low: int, what: str, closed: bool = False) -> None:

@@ -12,7 +12,7 @@ import sympy as sp
 from ..language.arrays import shape_text
 from ..language.errors import ShapeError, UnsupportedError
 from ..language.indices import Index
-from ..language.nodes import Tensor
+from ..language.nodes import DefinedTensor, Tensor, tensors
 from ..language.operations import OPERATIONS
 from ..language.sizes import Size
 from . import runtime
@@ -66,6 +66,11 @@ def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], argum
     sizes.names = {s: compiler.new_name(s.name) for s in sizes.symbols()}
     expression = sp.sympify(expression)
     compiler.note_repeated(expression)
+    # Definitions of definitions are written from the bottom, so that a deep network does not nest the writer.
+    deep = [t for t in tensors([expression]) if isinstance(t, DefinedTensor)]
+    if len(deep) > 40:
+        for t in deep:
+            compiler.named(t)
     result = compiler.full(compiler.value(expression), indices).code
     statements = compiler.statements
     if statements and statements[-1].startswith(f"{result} = "):  # no name for what is returned at once
@@ -135,12 +140,18 @@ class _Sizes:
         done: list[str] = []
         pending = dict(self.used)
         while pending:
+            before = len(pending)
             for size, code in list(pending.items()):
                 waiting = [self.names[o] for o in pending if o != size]
                 read = re.sub(r"\w+\.shape", "", code)
                 if not any(re.search(rf"\b{re.escape(w)}\b", read) for w in waiting):
                     done.append(f"{self.names[size]} = {code}")
                     del pending[size]
+            if len(pending) == before:
+                together = " and ".join(self.names[s] for s in pending)
+                raise ShapeError(f"the sizes {together} can be read from the arguments only through each other "
+                                 f"({'; '.join(f'{self.names[s]} = {c}' for s, c in pending.items())}); add an argument with an axis "
+                                 "of one of these sizes")
         return done
 
 

@@ -211,7 +211,7 @@ def language_model(depth: int, causal: bool = True) -> System:
         notes=[
             f"{depth} pre-LN blocks, {'causal' if causal else 'not causal'}; x is the table at the ids t plus learned "
             "positions R; the logits are v Eᵀ with the same table, whose gradient has two parts, head and embedding.",
-            "The loss is the mean of the cross-entropies of softmax(Z) with the targets q.",
+            "The loss is the mean of the cross-entropies of P = softmax(Z) with the targets q.",
             _HEADS,
             _EPS,
         ],
@@ -221,9 +221,8 @@ def language_model(depth: int, causal: bool = True) -> System:
 
 def _softmax_minus_target(logits: Array, targets: Array) -> Callable[[Mapping[str, Array]], Array]:
     count, classes = logits.shape
-    powers = lm.exp(logits)
-    softmax = powers / lm.sum(powers, axis=-1, keepdims=True)
-    return lambda adjoints: (softmax - lm.one_hot(targets, classes)) / Array((), count)
+    p = lm.softmax(logits, name="P")
+    return lambda adjoints: (p - lm.one_hot(targets, classes)) / Array((), count)
 
 
 @theorem(

@@ -176,7 +176,6 @@ def test_a_weight_gradient_with_a_dropped_transpose_or_batch_is_refused() -> Non
     ("function", "wrong"),
     [
         (lm.gelu, lambda x: (1 + lm.erf(x / lm.sqrt(Array((), sp.Integer(2))))) / 2),  # the term x φ(x) is lost
-        (lm.gelu, lambda x: lm.sigmoid(Array((), sp.Rational(1702, 1000)) * x)),
         (lm.silu, lambda x: lm.sigmoid(x) * (1 - lm.sigmoid(x))),
         (lm.silu, lambda x: lm.sigmoid(x) * (1 + x * lm.sigmoid(x))),
         (lm.mish, lambda x: lm.tanh(lm.softplus(x)) + x * (1 - lm.tanh(lm.softplus(x)) ** 2)),
@@ -185,8 +184,8 @@ def test_a_weight_gradient_with_a_dropped_transpose_or_batch_is_refused() -> Non
     ],
 )
 def test_a_wrong_derivative_is_refuted(function: object, wrong: object) -> None:
-    x = array("x", "")
-    claim = Claim(partial(function(x), x), wrong(x))  # type: ignore[operator]
+    x = array("x", "K")
+    claim = Claim(partial(lm.sum(function(x)), x), wrong(x))  # type: ignore[operator]
     assert replay(derive(claim), seed=SEED).verdict == "refuted"
 
 
@@ -206,7 +205,6 @@ def test_block_has_an_adjoint_for_every_parameter(order: str, causal: bool) -> N
     assert all(len(str(p.right)) < 260 for p in d.parts)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["vjp_transformer_block", "vjp_transformer_block_causal", "vjp_transformer_block_post", "vjp_language_model"],
@@ -217,7 +215,6 @@ def test_block_and_model_are_proved(name: str) -> None:
     assert {"canonical", "numpy", "differences"} <= {e.kind for e in verdict.evidence if e.passed}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dh", "dS", "dK", "dz", "dx", "dW_O", "dgamma_1"])
 def test_a_changed_adjoint_of_the_block_is_refused(name: str) -> None:
     p = part(derivation("vjp_transformer_block"), name)
