@@ -1,7 +1,7 @@
 """Assertions for anybody's tests: a gradient is right, a rewrite is equal.
 
-Light to import: what proves is imported with the first assertion. `pytest_plugin` sets the level for a whole run and shows
-the functions of a failed proof.
+Light to import: what proves is imported with the first assertion. `pytest_plugin` sets the level for a whole run and
+shows the functions of a failed proof.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def assert_gradient(forward: Callable[..., Any], backward: Callable[..., Any], w
     return prove_gradient(forward, backward, wrt, shapes, **known).raise_if_not_proved(level or LEVEL.get())
 
 
-def assert_equal(f: Callable[..., Any], g: Callable[..., Any], shapes: Any, *, level: Level | None = None, **known: Any) -> CodeProof:
+def assert_equal(f: Callable[..., Any], g: Callable[..., Any], shapes: Any, *, level: Level | None = None,
+                 **known: Any) -> CodeProof:
     """Assert that two functions compute the same; arguments as for `prove_equal`, the level as for `assert_gradient`.
 
     >>> import numpy as np

@@ -197,10 +197,12 @@ def _run(q: GradientQuestion, seed: int, deadline: float) -> tuple[tuple[Point, 
     for point in drawn_points(q, seed):
         if time.perf_counter() > deadline - 0.3 and compared:
             break
+
+        def backward(given: Mapping[str, Any], point: Point = point) -> Any:
+            return q.backward(_with_cotangent(q, point, given))
+
         kind = read_domain(q.domains.get(q.variable, "real"))
-        checked = check_gradient(q.forward, lambda given, point=point: q.backward(_with_cotangent(q, point, given)),
-                                 point.arguments,
-                                 q.variable, point.cotangent,
+        checked = check_gradient(q.forward, backward, point.arguments, q.variable, point.cotangent,
                                  room=_room(kind, np.asarray(point.arguments[q.variable], dtype=float)),
                                  margin=q.avoid, special=bool(point.special))
         if checked.mismatch is not None:

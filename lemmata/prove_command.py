@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 What = Annotated[list[str] | None, typer.Argument(metavar="EQUATION | FORWARD BACKWARD", show_default=False, help=(
     "Two formulas, 'a == b'; or two functions of files, model.py:loss model.py:loss_grad."))]
 Wrt = Annotated[str, typer.Option("--wrt", metavar="NAMES", help=(
-    "For functions: the array, or arrays x,w,b in the order in which the gradients are returned. Without it the functions "
-    "are claimed to be equal."))]
+    "For functions: the array, or arrays x,w,b in the order in which the gradients are returned. Without it the "
+    "functions are claimed to be equal."))]
 Cotangent = Annotated[str, typer.Option("--cotangent", metavar="NAME=SIZES", help=(
     "For an output that is an array: the parameter that takes the gradient by it, g=N,K."))]
 Sizes = Annotated[str, typer.Option("--sizes", metavar="SIZES", help="Ranges of sizes: N=2..5 K=3 (K is then 3).")]
-Avoid = Annotated[str, typer.Option("--avoid", metavar="EXPRESSION", help="NumPy expression that must not vanish (kinks).")]
+Avoid = Annotated[str,
+                  typer.Option("--avoid", metavar="EXPRESSION", help="NumPy expression that must not vanish (kinks).")]
 ClaimFiles = Annotated[list[Path], typer.Option("--claims", metavar="FILE", help=(
     "A file of claims, JSON lines, or a folder of them. May be repeated."))]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, help="Time limit for a claim about code.")]
 
 
 def prove(what: What = None, shapes: Shapes = "", domain: Domain = "", given: Given = [], wrt: Wrt = "",  # noqa: B006
-          cotangent: Cotangent = "", sizes: Sizes = "", avoid: Avoid = "", claims: ClaimFiles = [], jobs: Jobs = None,  # noqa: B006
+          cotangent: Cotangent = "", sizes: Sizes = "", avoid: Avoid = "", claims: ClaimFiles = [], jobs: Jobs = None,
+          # noqa: B006
           seconds: Seconds = 10.0, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Prove an equation, a hand-written gradient, or a file of claims; or refute it.
 

@@ -18,8 +18,8 @@ LEVELS = ("proved", "supported")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The option and the setting."""
-    text = ("what lm.assert_gradient and lm.assert_equal ask for, where a test does not say: 'proved' for every size, or "
-            "'supported' by numbers at many points")
+    text = ("what lm.assert_gradient and lm.assert_equal ask for, where a test does not say: 'proved' for every size, "
+            "or 'supported' by numbers at many points")
     parser.getgroup("lemmata").addoption("--lemmata-level", choices=LEVELS, default=None, help=text)
     parser.addini("lemmata_level", text, default="proved")
 
@@ -33,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, pytest.TestReport,
+                                                                                          pytest.TestReport]:
     """Add a section with both functions as formulas to the report of a proof that failed."""
     report = yield
     proving = sys.modules.get("lemmata.code_proof")

@@ -38,18 +38,20 @@ def _hand_written(name: str) -> list[str]:
     """The source of the hand-written NumPy function as LaTeX, where that can be shown faithfully."""
     import importlib
 
+    from .symbolic.derivations.system import SystemCheck
     from .symbolic.rendering import SourceError, source_latex
     from .symbolic.theorems import find_theorem
 
     check = find_theorem(name).claim().numpy
-    if check is None or check.reference is None:
+    written = check.backward if isinstance(check, SystemCheck) else check and check.reference
+    if not written:
         return []
-    module, _, function = check.reference.rpartition(".")
+    module, _, function = written.rpartition(".")
     try:
         latex = source_latex(getattr(importlib.import_module(f"lemmata.numeric.{module}"), function))
     except SourceError:
-        return [f"Checked against `lemmata.numeric.{check.reference}`."]
-    return [f"Checked against `lemmata.numeric.{check.reference}`:", f"$$\n{latex}\n$$"]
+        return [f"Checked against `lemmata.numeric.{written}`."]
+    return [f"Checked against `lemmata.numeric.{written}`:", f"$$\n{latex}\n$$"]
 
 
 def _verdict(row: Mapping[str, Any]) -> str:

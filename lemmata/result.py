@@ -12,6 +12,7 @@ import sympy as sp
 
 from .symbolic.codegen import compile_numpy, numpy_source
 from .symbolic.derivations.model import Derivation, Detail, Verdict
+from .symbolic.derivations.system import SystemCheck
 from .symbolic.derivations.theorem import NumericCheck
 from .symbolic.language.nodes import DefinedTensor, Tensor
 from .symbolic.rendering import derivation as pages
@@ -26,7 +27,7 @@ class Result:
     established and how. In a notebook it shows as typeset mathematics, in a terminal as text.
     """
 
-    def __init__(self, derivation: Derivation, check: NumericCheck | None = None) -> None:
+    def __init__(self, derivation: Derivation, check: NumericCheck | SystemCheck | None = None) -> None:
         self.derivation = derivation
         self._check = check
 

@@ -130,7 +130,8 @@ def _against_differences(d: Derivation, check: SystemCheck | None, points: Seque
             for direction in entries:
                 direction = direction / np.linalg.norm(direction)
                 estimate = richardson_jvp(primal, x, direction, step=STEP)
-                slope, error, size = float(np.sum(actual * direction)), float(estimate.error), float(np.linalg.norm(actual))
+                slope, error, size = float(np.sum(actual
+                                                  * direction)), float(estimate.error), float(np.linalg.norm(actual))
                 gap = abs(slope - float(estimate.value))
                 # Along a random direction terms cancel, so the allowance is relative to the whole gradient; an estimate
                 # that is itself uncertain says nothing and does not pass.

@@ -192,8 +192,8 @@ def with_progress(what: str, results: Iterator[Mapping[str, Any]], total: int) -
 
 
 class Progress:
-    """A count on standard error while results are printed on standard output: one line that is written over in a terminal,
-    else a line now and then.
+    """A count on standard error while results are printed on standard output: one line that is written over in a
+    terminal, else a line now and then.
     """
 
     def __init__(self, what: str, total: int, *, stream: TextIO | None = None) -> None:

@@ -188,8 +188,9 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
         name = check.variable or (variable.tensor.name if isinstance(variable, Element) else variable.name)
         names = check.primal_arguments if check.primal_arguments is not None else check.arguments
         options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
-        primal = lambda x: reference(check.primal, x, names, options)  # type: ignore[arg-type]  # noqa: E731
-        return (f"hand-written numeric.{check.primal} by {name}",
+        function_name = check.primal
+        primal = lambda x: reference(function_name, x, names, options)  # noqa: E731
+        return (f"hand-written numeric.{function_name} by {name}",
                 lambda x, shape: _difference_of(primal, name, x, shape))
     holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
     body = _with_holes(d.left, d, holes)

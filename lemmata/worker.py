@@ -144,7 +144,9 @@ TASKS: dict[str, Callable[[Task, float], Answer]] = {"claim": _claim, "functions
 
 
 def main() -> None:
-    """Read tasks from standard input until it ends; what the code under judgement prints, hundreds of times, goes nowhere."""
+    """Read tasks from standard input until it ends; what the code under judgement prints, hundreds of times, goes
+    nowhere.
+    """
     answers, tasks = os.fdopen(os.dup(1), "w", encoding="utf-8"), os.fdopen(os.dup(0), encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

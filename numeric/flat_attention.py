@@ -146,5 +146,7 @@ def _repeated(query: Array, k: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 def _wide(parameters: list[Array]) -> MultiHeadParameters:
     """Axes of heads merged: those of the columns in W_Q, W_K, W_V and the biases, those of the rows in W_O."""
     *projections, w_o, b_o = parameters
-    flat = [p.reshape(p.shape[0], -1) if n % 2 == 0 else p.reshape(-1) for n, p in enumerate(projections)]
-    return MultiHeadParameters(*flat, w_o.reshape(-1, w_o.shape[-1]), b_o)
+    w_q, b_q, w_k, b_k, w_v, b_v = (
+        p.reshape(p.shape[0], -1) if n % 2 == 0 else p.reshape(-1) for n, p in enumerate(projections)
+    )
+    return MultiHeadParameters(w_q, b_q, w_k, b_k, w_v, b_v, w_o.reshape(-1, w_o.shape[-1]), b_o)

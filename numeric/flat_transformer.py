@@ -146,7 +146,7 @@ def _parameters(p: Mapping[str, Array]) -> tuple[BlockParameters, int]:
     if p["W_Q"].ndim != 3 or p["W_O"].ndim != 3:
         raise ValueError(f"W_Q {p['W_Q'].shape} and W_O {p['W_O'].shape} need a head axis: [d, h, d_k] and [h, d_v, d]")
     width, heads = p["W_Q"].shape[:2]
-    merged = {n: p[n].reshape(width, -1) for n in ("W_Q", "W_K", "W_V")}
+    merged: dict[str, Array] = {n: p[n].reshape(width, -1) for n in ("W_Q", "W_K", "W_V")}
     merged |= {n: p[n].ravel() for n in ("b_Q", "b_K", "b_V")}
     attention = MultiHeadParameters(
         **{n.lower(): value for n, value in merged.items()}, w_o=p["W_O"].reshape(-1, p["W_O"].shape[-1]), b_o=p["b_O"]

@@ -194,14 +194,24 @@ def _domain_condition(row: Operation, letters: list[Tensor]) -> str:
     return ", ".join(f"{letter} in {domain}" for letter, domain in named if domain != "real")
 
 
-for _name in OPERATIONS:
-    if OPERATIONS[_name].derivative is not None:
-        RULES[OPERATIONS[_name].rule_name] = _function_rule(OPERATIONS[_name])
-    if OPERATIONS[_name].definition is not None:
-        RULES[f"expand_{_name}"] = Rule(f"expand_{_name}", f"{_name} by its definition", f"write {_name} out",
-                                        lambda row=OPERATIONS[_name]: (row.example(_x),
-                                                                       row.definition(*row.example(_x).args)),
-                                        source=OPERATIONS[_name].source)
+def _definition_rule(row: Operation) -> Rule:
+    """The rule that writes an operation out."""
+    definition = row.definition
+    assert definition is not None
+
+    def instance() -> Equation:
+        example = row.example(_x)
+        return example, definition(*example.args)
+
+    return Rule(f"expand_{row.name}", f"{row.name} by its definition", f"write {row.name} out", instance,
+                source=row.source)
+
+
+for _row in OPERATIONS.values():
+    if _row.derivative is not None:
+        RULES[_row.rule_name] = _function_rule(_row)
+    if _row.definition is not None:
+        RULES[f"expand_{_row.name}"] = _definition_rule(_row)
 
 
 def rule(name: str) -> Rule:

@@ -181,7 +181,7 @@ def _blind(part: Any) -> bytes:
 
 
 def skeleton(part: Any) -> bytes:
-    """What an expression is, whatever its indices are: x_i and x_{i-D} have one skeleton. Signs of terms are kept out too."""
+    """What an expression is, whatever its indices are: x_i and x_{i-D} have one skeleton, and so have p and -p."""
     if isinstance(part, Atom):
         if part.kind == "ix":
             return b"ix"
@@ -189,7 +189,12 @@ def skeleton(part: Any) -> bytes:
             return b"el:" + str(part.data[0]).encode()
         return part.kind.encode() + b"(" + b",".join(skeleton(d) for d in part.data) + b")"
     if isinstance(part, Poly):
-        return b"+".join(sorted(skeleton(m) + str(abs(c)).encode() for m, c in part.terms.items()))
+        items = sorted((skeleton(m), c) for m, c in part.terms.items())
+        # up to one sign for all terms, so that a kink at x - 1 is not taken for one at x + 1; where several terms look alike
+        # (x_i - x_j) nothing says which is first, and the signs are left out
+        alike = len({s for s, _ in items}) < len(items)
+        sign = 1 if alike or items[0][1] > 0 else -1
+        return b"+".join(s + str(abs(c) if alike else sign * c).encode() for s, c in items)
     if isinstance(part, tuple):
         return b"(" + b",".join(sorted(skeleton(p) for p in part)) + b")"
     return _bytes(part)

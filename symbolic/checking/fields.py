@@ -128,7 +128,8 @@ class Field:
 
     def _matrix_function(self, tensor: MatrixTensor, place: Place) -> Any:
         """A determinant, or an element of an inverse, of the matrix at this point."""
-        from .evaluator import evaluate, size_at
+        from .evaluator import evaluate
+        from .indexing import size_at
         from .matrices import determinant, inverse_entry
 
         n = size_at(tensor.parameters[-1].size, self)

@@ -93,7 +93,8 @@ def compare(left: sp.Expr, right: sp.Expr, indices: Sequence[Any], field: BallFi
     if len(entries) > _MOST_ENTRIES:
         entries = random.Random(len(entries)).sample(entries, _MOST_ENTRIES)
     if deadline < float("inf"):
-        entries = random.Random(len(entries)).sample(entries, len(entries))  # not the first corner only, if time is short
+        # not the first corner only, if time is short
+        entries = random.Random(len(entries)).sample(entries, len(entries))
     for env in entries:
         if len(found.pairs) >= _FEWEST and time.perf_counter() > deadline:
             break

@@ -33,15 +33,16 @@ def gathered(compiler: Compiler, name: str, e: Element) -> Value:
         moving = list(range(len(places)))
     values = {n: _index_code(compiler, places[n], e.tensor.shape[n]) for n in moving}
     order = merged_axes(values.values(), compiler.rank)
-    key, axes = [], []
+    parts: list[str] = []
+    axes: list[sp.Expr] = []
     for n, p in enumerate(places):
         if n in values:
-            key.append(aligned(values[n], order).code)
+            parts.append(aligned(values[n], order).code)
             axes += order if n == moving[0] else ()
         else:
-            key.append(":")
+            parts.append(":")
             axes.append(p)
-    return Value(f"{name}[{_short(', '.join(key))}]", tuple(axes))
+    return Value(f"{name}[{_short(', '.join(parts))}]", tuple(axes))
 
 
 def _short(key: str) -> str:

@@ -150,7 +150,8 @@ class _Sizes:
             if len(pending) == before:
                 together = " and ".join(self.names[s] for s in pending)
                 raise ShapeError(f"the sizes {together} can be read from the arguments only through each other "
-                                 f"({'; '.join(f'{self.names[s]} = {c}' for s, c in pending.items())}); add an argument with an axis "
+                                 f"({'; '.join(f'{self.names[s]} = {c}' for s, c in pending.items())}); add an "
+                                 f"argument with an axis "
                                  "of one of these sizes")
         return done
 

@@ -168,11 +168,11 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
         # constant); it is said, so that nobody takes it for an answer to another question.
         constant = [e for e in evidence if e.kind == "dependence" and not e.passed]
         evidence = [changed(e, passed=True) if e in constant else e for e in evidence]
-        where = _conditions(steps[0], hypotheses, needs)
+        conditions = _conditions(steps[0], hypotheses, needs)
     except (UnsupportedError, HypothesisError) as error:
         return Verdict("unsupported", tuple(evidence), reason=str(error), seconds=time.perf_counter() - start)
     notes = (*(_NOTES[u] for u in used if u in _NOTES), *(e.detail for e in constant))
-    return Verdict(verdict, tuple(evidence), conditions=where, notes=notes,  # type: ignore[arg-type]
+    return Verdict(verdict, tuple(evidence), conditions=conditions, notes=notes,  # type: ignore[arg-type]
                    seconds=time.perf_counter() - start)
 
 

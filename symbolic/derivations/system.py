@@ -72,7 +72,7 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
 
     def written(target: Tensor, at: tuple[sp.Basic, ...], value: sp.Expr) -> sp.Expr:
         form = claim.forms.get(target.name)
-        return simplest(value) if form is None else aligned(as_array(form(known)), at)  # type: ignore[arg-type]
+        return simplest(value) if form is None else aligned(as_array(form(known)), at)
 
     def remember(a: Adjoint) -> None:
         known[a.named.name] = Array(a.indices, element(a.named, *a.indices))

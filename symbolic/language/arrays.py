@@ -223,7 +223,7 @@ def array(name: str, shape: str | Sequence[SizeLike] | SizeLike = (), domain: st
     elif isinstance(shape, (tuple, list)):
         sizes = [size(part) for part in shape]
     else:
-        sizes = [size(shape)]  # type: ignore[arg-type]
+        sizes = [size(shape)]
     return of_tensor(Tensor(name, tuple(sizes), domain))
 
 

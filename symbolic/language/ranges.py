@@ -170,7 +170,7 @@ def _joined_at(body: sp.Expr, own: Index) -> tuple[list[sp.Expr], tuple[Index, .
     """An index over joined axes, cut at the first place that an indicator or a delta compares it with."""
     places = []
     for node in sorted(body.atoms(Indicator, Delta), key=sp.default_sort_key):
-        sides = node.args if isinstance(node, Delta) else getattr(node.condition, "args", ())
+        sides: tuple[sp.Basic, ...] = node.args if isinstance(node, Delta) else getattr(node.condition, "args", ())
         if len(sides) != 2 or not all(s.is_integer for s in sides):
             continue
         difference = sp.expand(sides[0] - sides[1])

@@ -193,7 +193,7 @@ def _solved(plan: _Plan) -> tuple[sp.Expr, dict[Any, sp.Expr], list[Index]]:
     left = [b for b in plan.gathered if b not in solution and b.size != 1]
     solution.update({b: sp.S.Zero for b in plan.gathered if b.size == 1})
     for a in rest:
-        target *= by_cases([replace(a.form, solution)], lambda forms, own=a.own: Delta(own, forms[0]))
+        target *= by_cases([a.own, replace(a.form, solution)], lambda forms: Delta(*forms))
     return target, solution, left
 
 

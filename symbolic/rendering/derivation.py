@@ -42,7 +42,7 @@ def derivation_text(d: Derivation, detail: Detail = "normal") -> str:
     if d.parts:
         return system_text(d, detail)
     shown = document(d, detail)
-    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
+    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""] if shown.title else []
     rows = [
         ("given", declared_text(shown)),
         *(("where", write_text(r)) for r in shown.definitions),
@@ -154,7 +154,7 @@ def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2
     if d.parts:
         return system_markdown(d, detail, level)
     shown = document(d, detail)
-    out = [f"{'#' * level} {shown.title}", ""]
+    out = [f"{'#' * level} {shown.title}", ""] if shown.title else []
     if shown.title != shown.name:
         out += [f"`{shown.name}`", ""]
     if shown.declared:
@@ -200,7 +200,7 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     if d.parts:
         return system_tex_body(d, detail)
     shown = document(d, detail)
-    out = [rf"\section*{{{escaped(shown.title)}}}"]
+    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title else []
     if shown.title != shown.name:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     if shown.declared:

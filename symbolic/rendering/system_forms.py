@@ -40,7 +40,7 @@ def _best(said: Said) -> Relation:
 def system_text(d: Derivation, detail: Detail = "normal") -> str:
     """A gradient in named adjoints as plain text."""
     shown = system_document(d, detail)
-    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""]
+    out = [shown.title if shown.title == shown.name else f"{shown.title} ({shown.name})", ""] if shown.title else []
     rows = [("given", declared_text(shown)), *(("assuming", hypothesis_text(*h)) for h in shown.hypotheses)]
     rows += [("forward", line) for line in _columns([*shown.forward])]
     rows += [("loss", line) for line in _columns([shown.loss])]
@@ -177,7 +177,7 @@ def system_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) ->
     """A gradient in named adjoints as Markdown with `$$` mathematics."""
     shown = system_document(d, detail)
     mark = "#" * (level + 1)
-    out = [f"{'#' * level} {shown.title}", ""]
+    out = [f"{'#' * level} {shown.title}", ""] if shown.title else []
     if shown.title != shown.name:
         out += [f"`{shown.name}`", ""]
     out += [f"Given {declared_latex(shown)}.", ""]
@@ -218,7 +218,7 @@ def _rules_markdown(s: Section, detail: Detail) -> list[str]:
 def system_tex_body(d: Derivation, detail: Detail = "normal") -> str:
     """A gradient in named adjoints for a LaTeX document with amsmath."""
     shown = system_document(d, detail)
-    out = [rf"\section*{{{escaped(shown.title)}}}"]
+    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title else []
     if shown.title != shown.name:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     out.append(f"\nGiven {declared_latex(shown)}.")

@@ -61,6 +61,18 @@ def split_merge_heads() -> Claim:
     )
 
 
+@theorem(topic="multi_head_attention", title="Merging split heads gives the columns back", source=_VASWANI)
+def merge_split_heads() -> Claim:
+    x = array("X", "B,n,h*d_k")
+    return Claim(
+        merge_heads(split_heads(x, size("h"), size("d_k"))),
+        x,
+        by=[to(x, "sum_mul_delta", "every column c is a·d_k + b for one a and one b")],
+        letters="bic",
+        notes=[_LAYOUT, "Merging transposes first; a plain reshape of (B, h, n, d_k) has the right shape and other values."],
+    )
+
+
 @theorem(topic="multi_head_attention", title="Projecting and splitting is projecting to each head", source=_VASWANI)
 def split_heads_project() -> Claim:
     x, w = array("X", "B,n,d"), array("W", "d,h,d_k")

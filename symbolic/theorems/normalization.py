@@ -165,8 +165,8 @@ def vjp_group_norm() -> System:
         [x, gamma, beta],
         forms={"x": normalized_adjoint(x, xhat, eps, (1, 2))},
         notes=[
-            "One sample, groups × channels of a group × places: channel a·c + b is written (a, b). Mean and variance are "
-            "those of a group, over its channels and all places; over a batch the gradients of γ and β add up.",
+            "One sample, groups × channels of a group × places: channel a·c + b is written (a, b). Mean and variance "
+            "are those of a group, over its channels and all places; over a batch the gradients of γ and β add up.",
             _EPS,
             _ADJOINT,
         ],

@@ -8,6 +8,7 @@ A verdict is wrong when a right claim is refuted, or a wrong one proved or suppo
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import sys
 import time
@@ -63,9 +64,10 @@ def wrong_verdicts(judged: Iterable[Judged]) -> list[Judged]:
 
 
 def source(claim: Mapping[str, Any]) -> str:
-    """The project or the book a claim comes from: the first word of its source."""
-    words = str(claim.get("source", "")).replace(",", " ").split()
-    return words[0] if words and "/" in words[0] else " ".join(words[:2]) or "not named"
+    """The project (owner/name) that a claim comes from, or the beginning of its source."""
+    text = str(claim.get("source", "")).removeprefix("mutation of").lstrip(": ")
+    project = re.search(r"(?<![\w/])[\w.-]+/[\w.-]+(?![\w/])", text)
+    return project[0] if project else re.split(r"[,:;(]", text)[0].strip() or "not named"
 
 
 def show(judged: Sequence[Judged], seconds: float, jobs: int) -> None:

@@ -21,7 +21,8 @@ from lemmata.symbolic.calculus.rules import RULES, rule
 from lemmata.symbolic.canonical import equal
 from lemmata.symbolic.checking import check_equal
 from lemmata.symbolic.derivations.model import Derivation, Step, Verdict
-from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, judge, replay
+from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, check_parts, judge, replay
+from lemmata.symbolic.derivations.system import SystemCheck
 from lemmata.symbolic.derivations.theorem import theorem
 from lemmata.symbolic.theorems import find_theorem, theorems
 from lemmata.symbolic.language.errors import LemmataError, UnsupportedError
@@ -36,18 +37,38 @@ SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 # A statement about a derivative says so in its name.
 DERIVATIVE_WORDS = {"deriv", "jacobian", "vjp", "jvp", "hessian"}
 
+MANY = 10  # a system with more adjoints is replayed by its statements alone here; `lemmata verify` replays every step
+SYSTEMS = [name for name in NAMES if theorems()[name].derivation().parts]
+
+
+def pieces() -> list[str]:
+    """Every single derivation: a theorem, or "theorem/adjoint" for the parts of a system (of a large one, a few spread over it)."""
+    found = [name for name in NAMES if name not in SYSTEMS]
+    for name in SYSTEMS:
+        parts = theorems()[name].derivation().parts
+        chosen = parts if len(parts) <= MANY else parts[:: max(1, len(parts) // 4)]
+        found += [f"{name}/{part.name}" for part in chosen]
+    return found
+
+
+PIECES = pieces()
 every_theorem = pytest.mark.parametrize("name", NAMES)
+every_system = pytest.mark.parametrize("name", SYSTEMS)
+every_piece = pytest.mark.parametrize("name", PIECES)
 every_rule = pytest.mark.parametrize("name", list(RULES))
 
 
 @cache
 def derivation(name: str) -> Derivation:
-    return theorems()[name].derivation()
+    whole, _, part = name.partition("/")
+    d = theorems()[whole].derivation()
+    return d if not part else next(p for p in d.parts if p.name == part)
 
 
 @cache
 def verdict(name: str) -> Verdict:
-    return replay(derivation(name), seed=SEED)
+    d = derivation(name)
+    return replay(d, seed=SEED, steps=len(d.parts) <= MANY)
 
 
 def tampered(value: sp.Expr, hypotheses: Sequence[Hypothesis] = ()) -> Iterable[tuple[str, sp.Expr]]:
@@ -87,7 +108,7 @@ def test_titles_are_different() -> None:
     assert sorted(titles) == sorted(set(titles))
 
 
-@every_theorem
+@every_piece
 def test_every_step_has_a_known_rule_and_a_reason(name: str) -> None:
     d = derivation(name)
     assert d.steps
@@ -104,12 +125,14 @@ def test_derivation_is_the_same_when_it_is_made_again(name: str) -> None:
     t = theorems()[name]
     again = type(t)(t.name, t.topic, t.title, t.source, t.make).derivation()
     assert [s.rule for s in again.steps] == [s.rule for s in derivation(name).steps]
+    assert [(p.name, [s.rule for s in p.steps]) for p in again.parts] == [
+        (p.name, [s.rule for s in p.steps]) for p in derivation(name).parts]
 
 
 @every_theorem
 def test_numpy_check_names_functions_that_take_these_arguments(name: str) -> None:
     check = theorems()[name].claim().numpy
-    if check is None:
+    if check is None or isinstance(check, SystemCheck):
         return
     declared = {t.name for t in derivation(name).tensors}
     assert check.reference or check.primal
@@ -129,6 +152,20 @@ def test_numpy_check_names_functions_that_take_these_arguments(name: str) -> Non
         assert set(arguments) <= declared
 
 
+@every_system
+def test_check_of_a_system_names_functions_that_take_these_arguments(name: str) -> None:
+    check = theorems()[name].claim().numpy
+    assert isinstance(check, SystemCheck), f"{name}: a gradient needs a hand-written primal"
+    declared = {t.name for t in derivation(name).tensors}
+    for function, arguments, options in ((check.primal, check.arguments, check.options),
+                                         (check.backward, check.backward_arguments or check.arguments,
+                                          check.backward_options or check.options)):
+        module, _, attribute = function.partition(".")
+        found = getattr(import_module(f"lemmata.numeric.{module}"), attribute)
+        signature(found).bind(*arguments, **options)
+        assert set(arguments) <= declared
+
+
 # ---------------------------------------------------------------------- theorems: proved
 @every_theorem
 def test_theorem_is_proved_on_both_paths(name: str) -> None:
@@ -139,10 +176,12 @@ def test_theorem_is_proved_on_both_paths(name: str) -> None:
     assert kinds & {"exact", "balls"}
     if derivation(name).left.has(PartialDerivative):
         assert "dependence" in kinds
+    if derivation(name).parts:
+        assert "chain rule" in kinds
 
 
 # ---------------------------------------------------------------------- theorems: the chain
-@every_theorem
+@every_piece
 def test_chain_is_continuous_and_a_gap_is_seen(name: str) -> None:
     d = derivation(name)
     check_chain(d)
@@ -154,7 +193,7 @@ def test_chain_is_continuous_and_a_gap_is_seen(name: str) -> None:
 
 
 # ---------------------------------------------------------------------- theorems: tampered with
-@every_theorem
+@every_piece
 def test_tampered_statement_is_refused_on_each_path(name: str) -> None:
     d = derivation(name)
     for what, wrong in tampered(d.right, d.hypotheses):
@@ -167,17 +206,18 @@ def test_tampered_statement_is_refused_on_each_path(name: str) -> None:
         assert found.counterexample is not None
 
 
-@every_theorem
+@every_piece
 def test_tampered_step_is_refused(name: str) -> None:
     d = derivation(name)
-    for n, step in enumerate(d.steps):
+    spread = d.steps if len(d.steps) <= 3 else (d.steps[0], d.steps[len(d.steps) // 2], d.steps[-1])
+    for n, step in enumerate(spread):
         for what, wrong in tampered(step.after, d.hypotheses):
             assert not equal(step.before, wrong, d.hypotheses).equal, f"{name}, step {n + 1}, {what}"
-            bad = judge([replace(step, after=wrong)], d.indices, d.hypotheses, seed=SEED)
+            bad = judge([replace(step, after=wrong)], d.indices, d.hypotheses, seed=SEED, thorough=False)
             assert bad.verdict == "refuted", f"{name}, step {n + 1}, {what}: {bad.verdict}"
 
 
-@every_theorem
+@every_piece
 def test_two_wrongs_that_cancel_do_not_make_a_proof(name: str) -> None:
     """A wrong line in the middle leaves the statement true and the chain continuous; the steps around it are judged."""
     d = derivation(name)
@@ -189,6 +229,22 @@ def test_two_wrongs_that_cancel_do_not_make_a_proof(name: str) -> None:
     changed = replace(d, steps=tuple(steps))
     check_chain(changed)
     assert replay(changed, seed=SEED).verdict == "refuted"
+
+
+# ---------------------------------------------------------------------- systems: the chain rule
+@every_system
+def test_a_part_left_out_or_changed_is_seen(name: str) -> None:
+    d = derivation(name)
+    check_parts(d)
+    inner = [n for n, p in enumerate(d.parts) if p.name.removeprefix("d") in {t.name for t in d.definitions}]
+    if inner:
+        with pytest.raises(BrokenChain):
+            check_parts(replace(d, parts=d.parts[: inner[0]] + d.parts[inner[0] + 1:]))
+    last = d.parts[-1]
+    with pytest.raises(BrokenChain):
+        check_parts(replace(d, parts=(*d.parts[:-1], replace(last, left=2 * last.left))))
+    with pytest.raises(BrokenChain):
+        check_parts(replace(d, parts=(*d.parts[:-1], replace(last, right=-last.right))))
 
 
 # ---------------------------------------------------------------------- theorems: citations
