@@ -137,8 +137,12 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
     evidence: list[Evidence] = []
     used: dict[str, None] = {}
     try:
+        # The second path looks at the statement first: what it refutes needs no long search for a proof.
+        first = check_equal(steps[0].before, steps[0].after, indices, hypotheses, variable=variable, seed=seed,
+                            thorough=thorough, budget_seconds=2.0 if thorough else 0.2)
         began = time.perf_counter()
-        answers = [equal(s.before, s.after, hypotheses, seconds) for s in steps]
+        answers = [equal(s.before, s.after, hypotheses, 1.0 if first.equal is False else seconds)
+                   for s in (steps[:1] if first.equal is False else steps)]
         failed = [n for n, a in enumerate(answers) if not a.equal]
         for a in answers:
             used.update(dict.fromkeys(a.used))
@@ -148,9 +152,8 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
             verdict = "supported"
         second: dict[str, list[Evidence]] = {}
         for n, s in enumerate(steps):
-            checked = check_equal(s.before, s.after, indices, hypotheses, variable=variable if n == 0 else None,
-                                  seed=seed,
-                                  thorough=thorough and n == 0, budget_seconds=2.0 if thorough and n == 0 else 0.2)
+            checked = first if n == 0 else check_equal(s.before, s.after, indices, hypotheses, seed=seed,
+                                                       thorough=False, budget_seconds=0.2)
             for e in checked.evidence:
                 second.setdefault(e.kind, []).append(e)
             if checked.equal is False:
