@@ -42,7 +42,8 @@ def assert_equal(f: Callable[..., Any], g: Callable[..., Any], shapes: Any, *, l
     """Assert that two functions compute the same; arguments as for `prove_equal`, the level as for `assert_gradient`.
 
     >>> import numpy as np
-    >>> assert_equal(lambda x: np.log(1 + np.exp(-x)), lambda x: np.log(1 + np.exp(x)) - x, shapes={"x": "K"}).verdict.verdict
+    >>> proof = assert_equal(lambda x: np.log(1 + np.exp(-x)), lambda x: np.log(1 + np.exp(x)) - x, shapes={"x": "K"})
+    >>> proof.verdict.verdict
     'proved'
     """
     __tracebackhide__ = True

@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from .code_declarations import Avoid, Declarations, arguments_of, parameters, preparation
-from .gradients_of_code import GradientQuestion, Point, Reading, drawn_points
+from .gradients_of_code import GradientQuestion, Point, Reading, dimension, drawn_points
 from .symbolic.language.arrays import Array
 from .symbolic.language.declarations import read_shapes
 from .symbolic.language.errors import FormulaError, LemmataError, ShapeError, UnsupportedError
@@ -184,10 +184,8 @@ def _cotangent(given: Cotangent, declared: Declarations) -> tuple[tuple[str, tup
 def _check_cotangent(upstream: tuple[str, tuple[str, ...]], base: GradientQuestion, point: Point,
                      shape: tuple[int, ...],
                      forward: Function) -> None:
-    from .gradients_of_code import _dimension
-
     try:
-        declared = tuple(_dimension(s, point.sizes) for s in upstream[1])
+        declared = tuple(dimension(s, point.sizes) for s in upstream[1])
     except FormulaError:
         raise FormulaError(f"the cotangent {upstream[0]} has the sizes {', '.join(upstream[1])}, which are not all "
                            f"sizes of the arguments: {', '.join(point.sizes)}") from None
@@ -203,11 +201,9 @@ def _output(forward: Function, point: Point) -> Any:
 
 def _result(fit: Fit, base: GradientQuestion, point: Point, upstream: tuple[str, tuple[str, ...]] | None,
             backward: Function) -> Any:
-    from .gradients_of_code import _dimension
-
     given = {n: _copy(v) for n, v in point.arguments.items()}
     if upstream is not None:
-        given[upstream[0]] = np.ones(tuple(_dimension(s, point.sizes) for s in upstream[1]))
+        given[upstream[0]] = np.ones(tuple(dimension(s, point.sizes) for s in upstream[1]))
     return _called(backward, lambda: fit(given), point)
 
 

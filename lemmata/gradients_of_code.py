@@ -82,15 +82,13 @@ def prove_question(q: GradientQuestion, *, seed: int = 0, seconds: float = 10.0)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            found, compared, points = _run(q, seed, deadline)
+            found, compared, points = first_mismatch(q, seed, deadline)
         except Exception as error:  # the user's code failed on drawn inputs
             return Verdict("unsupported", reason=f"running the code failed: {type(error).__name__}: {error}",
                            seconds=time.perf_counter() - start)
     if found is not None:
         point, mismatch = found
-        return Verdict("refuted", (Evidence("differences", False, _mismatch_text(q, point, mismatch)),),
-                       counterexample=_counterexample(q, point, mismatch), reason=_mismatch_text(q, point, mismatch),
-                       seconds=time.perf_counter() - start)
+        return refutation(q, point, mismatch, time.perf_counter() - start)
     agreed = Evidence("differences", compared > 0,
                       f"{compared} entries agree with Richardson differences at {points} points, seed {seed}",
                       time.perf_counter() - start)
@@ -192,7 +190,7 @@ def _implied(form: sp.Expr, sizes: Mapping[str, tuple[int, int]]) -> bool:
 
 
 # ---------------------------------------------------------------------- running it
-def _run(q: GradientQuestion, seed: int, deadline: float) -> tuple[tuple[Point, Mismatch] | None, int, int]:
+def first_mismatch(q: GradientQuestion, seed: int, deadline: float) -> tuple[tuple[Point, Mismatch] | None, int, int]:
     compared = points = 0
     for point in drawn_points(q, seed):
         if time.perf_counter() > deadline - 0.3 and compared:
@@ -272,7 +270,7 @@ def _point(q: GradientQuestion, sizes: dict[str, int], rng: np.random.Generator)
     for _ in range(60):
         arguments: dict[str, Any] = {}
         for name, shape in q.shapes.items():
-            dims = tuple(_dimension(text, sizes) for text in shape)
+            dims = tuple(dimension(text, sizes) for text in shape)
             value = draw(q.domains.get(name, "real"), dims, rng, sizes)
             arguments[name] = value if dims else value.item()
         arguments |= {n: sizes[n] for n in q.integers}
@@ -287,12 +285,12 @@ def _point(q: GradientQuestion, sizes: dict[str, int], rng: np.random.Generator)
             margin = np.asarray(q.avoid(arguments))
             if margin.size and np.min(np.abs(margin)) < 0.02:
                 continue
-        cotangent = rng.normal(size=tuple(_dimension(t, sizes) for t in q.cotangent[1])) if q.cotangent else None
+        cotangent = rng.normal(size=tuple(dimension(t, sizes) for t in q.cotangent[1])) if q.cotangent else None
         return Point(sizes, arguments, cotangent)
     return None
 
 
-def _dimension(text: str, sizes: Mapping[str, int]) -> int:
+def dimension(text: str, sizes: Mapping[str, int]) -> int:
     """A dimension at concrete sizes; besides arithmetic it may choose (``M if M < N else N``)."""
     return _whole(ast.parse(text, mode="eval").body, sizes, text)
 
@@ -356,6 +354,13 @@ def _special(q: GradientQuestion, point: Point, rng: np.random.Generator) -> Ite
 
 
 # ---------------------------------------------------------------------- what is said
+def refutation(q: GradientQuestion, point: Point, mismatch: Mismatch, seconds: float = 0.0) -> Verdict:
+    """The verdict "refuted" by what was found at a point."""
+    said = _mismatch_text(q, point, mismatch)
+    return Verdict("refuted", (Evidence("differences", False, said),),
+                   counterexample=_counterexample(q, point, mismatch), reason=said, seconds=seconds)
+
+
 def _mismatch_text(q: GradientQuestion, point: Point, m: Mismatch) -> str:
     sizes = ", ".join(f"{k}={v}" for k, v in point.sizes.items()) or "scalar"
     where = f" with {point.special}" if point.special else ""

@@ -36,9 +36,8 @@ Seconds = Annotated[float, typer.Option("--seconds", min=0.1, help="Time limit f
 
 
 def prove(what: What = None, shapes: Shapes = "", domain: Domain = "", given: Given = [], wrt: Wrt = "",  # noqa: B006
-          cotangent: Cotangent = "", sizes: Sizes = "", avoid: Avoid = "", claims: ClaimFiles = [], jobs: Jobs = None,
-          # noqa: B006
-          seconds: Seconds = 10.0, as_json: AsJson = False, seed: Seed = 0) -> None:
+          cotangent: Cotangent = "", sizes: Sizes = "", avoid: Avoid = "", claims: ClaimFiles = [],  # noqa: B006
+          jobs: Jobs = None, seconds: Seconds = 10.0, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Prove an equation, a hand-written gradient, or a file of claims; or refute it.
 
     Proved is: for every size. Refuted is: by a counterexample, with its sizes, inputs and both values. Files of

@@ -18,6 +18,7 @@ from .equalities_of_code import prove_equality, read_value
 from .gradients_of_code import GradientQuestion, prove_question, symbolic_arguments
 from .residuals import explain
 from .result import Result
+from .shrinking import shrunk
 from .symbolic.derivations import gradients
 from .symbolic.derivations.model import Verdict
 from .symbolic.language.arrays import Array, array
@@ -109,7 +110,7 @@ def gradient_of(function: Function, wrt: str, shapes: Shapes, *, domains: Domain
     >>> def ridge(X, w, t, c):
     ...     return np.mean((X @ w - t) ** 2) + c * np.sum(w ** 2)
     >>> gradient_of(ridge, "w", "X=N,D w=D t=N c=").vector_form
-    '(2/N) Xᵀ(X w − t) + 2c w'
+    '(2c) w + 2 Xᵀ (X w − t)/N'
     """
     declared = declarations(shapes, domains, given, sizes)
     upstream: Array | None = None
@@ -135,9 +136,12 @@ def gradient_of(function: Function, wrt: str, shapes: Shapes, *, domains: Domain
 
 # ---------------------------------------------------------------------- what is said
 def _explained(q: GradientQuestion, verdict: Verdict, seed: int) -> Verdict:
-    """The verdict with a counterexample that says, where it can, what the claim lacks."""
+    """The verdict with a small counterexample that says, where it can, what the claim lacks."""
     c = verdict.counterexample
     assert c is not None
+    if "the gradient has shape" not in c.residual:  # sizes that differ tell which axis is wrong
+        verdict = shrunk(q, verdict, seed=seed)
+        c = verdict.counterexample or c
     said = explain(q, seed=seed)
     if "the gradient has shape" in c.residual:
         declared, got = ", ".join(q.shapes[q.variable]), _SHAPE.search(c.residual)

@@ -18,7 +18,7 @@ from .symbolic.derivations.system import SystemCheck
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.indices import index
 from .symbolic.language.nodes import DefinedTensor, Tensor, element
-from .witness import DRAWS, Inputs, NotDrawn, arguments, call, draw_inputs, reference, sizes_text
+from .witness import DRAWS, Inputs, NotDrawn, arguments, call, compiled_arguments, draw_inputs, reference, sizes_text
 
 RTOL_VALUES, ATOL_VALUES = 1e-8, 1e-10
 RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-7
@@ -60,14 +60,14 @@ def generated_gradients(d: Derivation) -> dict[str, Callable[..., Any]]:
     made = {}
     for name, adjoint in gradient_parts(d).items():
         at = [index("i", n) for n in adjoint.shape]
-        made[name] = compile_numpy(f"gradient_{name}", element(adjoint, *at), at, arguments(d))
+        made[name] = compile_numpy(f"gradient_{name}", element(adjoint, *at), at, compiled_arguments(d))
     return made
 
 
 def _loss(d: Derivation, check: SystemCheck | None) -> Callable[[Inputs], float]:
     """The scalar that is differenced: Σ cotangent · hand-written primal, or the generated loss."""
     if check is None:
-        function = compile_numpy("loss", d.left, (), arguments(d))
+        function = compile_numpy("loss", d.left, (), compiled_arguments(d))
         return lambda x: float(call(function, d, x))
 
     def value(inputs: Inputs) -> float:

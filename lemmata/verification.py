@@ -27,7 +27,7 @@ from .symbolic.derivations.theorem import NumericCheck, Theorem
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.nodes import Binder, DefinedTensor, Element, PartialDerivative, Tensor, free_indices
 from .system_verification import system_evidence
-from .witness import DRAWS, Inputs, NotDrawn, arguments, call, draw_inputs, numeric_function, reference, sizes_text
+from .witness import DRAWS, Inputs, NotDrawn, arguments, call, compiled_arguments, draw_inputs, numeric_function, reference, sizes_text
 
 RTOL_VALUES, ATOL_VALUES = 1e-9, 1e-11
 RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-8
@@ -68,7 +68,7 @@ def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = N
             return (Evidence("numpy", True, f"not run: {error}"),) if check is None else (Evidence("numpy", False,
                                                                                                    str(error)),)
         try:
-            right = compile_numpy("right", d.right, d.indices, arguments(d))
+            right = compile_numpy("right", d.right, d.indices, compiled_arguments(d))
         except LemmataError as error:
             return (Evidence("numpy", check is None, f"not run: {error}"),)
         evidence = [_values(d, check, points, right, seed)]
@@ -92,7 +92,7 @@ def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[In
         name = check.reference
         other: Callable[[Inputs], np.ndarray] = lambda x: reference(name, x, check.arguments, check.options)  # noqa: E731
     elif not d.left.has(PartialDerivative):
-        left = compile_numpy("left", d.left, d.indices, arguments(d))
+        left = compile_numpy("left", d.left, d.indices, compiled_arguments(d))
         what = "generated NumPy of the left side"
         other = lambda x: call(left, d, x)  # noqa: E731
     else:
@@ -194,10 +194,10 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
                 lambda x, shape: _difference_of(primal, name, x, shape))
     holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
     body = _with_holes(d.left, d, holes)
-    left = compile_numpy("left", body, d.indices, [*arguments(d), *(t for t, _ in holes)])
+    left = compile_numpy("left", body, d.indices, [*compiled_arguments(d), *(t for t, _ in holes)])
 
     def evaluate(inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray:
-        values = [inputs[t.name] for t in arguments(d)] + [hole(inputs) for _, hole in holes]
+        values = [inputs[t.name] for t in compiled_arguments(d)] + [hole(inputs) for _, hole in holes]
         return np.asarray(left(*values), dtype=float)
 
     return "the generated primal", evaluate
@@ -222,7 +222,7 @@ def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[In
         if order == 2 and out:
             raise NotDrawn("second derivatives by differences are for scalars")
         hole = Tensor(f"difference_{len(holes)}", (*(i.size for i in out), *(tensor.shape * order)))
-        function = compile_numpy("primal", inner, out, arguments(d))
+        function = compile_numpy("primal", inner, out, compiled_arguments(d))
 
         def value(inputs: Inputs) -> np.ndarray:
             x = inputs[tensor.name]

@@ -15,8 +15,10 @@ from .symbolic.derivations.model import Derivation
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.hypotheses import Hypothesis
 from .symbolic.language.nodes import DefinedTensor, Element, IndexSum, Tensor
+from .symbolic.language.sizes import Size
 
 DRAWS = 3
+SIZES = "sizes_"  # the name of the argument that only carries sizes
 Inputs = dict[str, np.ndarray]
 
 
@@ -29,16 +31,27 @@ def arguments(d: Derivation) -> list[Tensor]:
     return [t for t in d.tensors if not isinstance(t, DefinedTensor)]
 
 
+def size_names(d: Derivation) -> list[str]:
+    """The size symbols of a derivation, in order."""
+    found = {s.name for t in arguments(d) for n in t.shape for s in n.free_symbols}
+    return sorted(found | {s.name for i in d.indices for s in i.size.free_symbols})
+
+
+def compiled_arguments(d: Derivation) -> list[Tensor]:
+    """The declared arrays, and one that holds nothing but the sizes: some can be read from no array alone (h and d_k of h·d_k)."""
+    names = size_names(d)
+    return [*arguments(d), *([Tensor(SIZES, tuple(Size(s) for s in names))] if names else [])]
+
+
 def draw_inputs(d: Derivation, *, seed: int, number: int) -> tuple[Inputs, dict[str, int]]:
     """Seeded inputs for the declared arrays, in their domains and satisfying the hypotheses; and the sizes."""
     rng = generator(seed, d.name, number)
-    symbols = sorted({s.name for t in arguments(d) for n in t.shape for s in n.free_symbols}
-                     | {s.name for i in d.indices for s in i.size.free_symbols})
+    symbols = size_names(d)
     if len(symbols) <= 4:
         sizes = draw_sizes(symbols, rng, largest=7)
     else:  # many sizes: small numbers that all differ, so that arrays stay small
         sizes = dict(zip(symbols, (int(n) for n in rng.permutation(np.arange(2, 2 + len(symbols)))), strict=True))
-    inputs: Inputs = {}
+    inputs: Inputs = {SIZES: np.broadcast_to(0.0, tuple(sizes[s] for s in symbols))}
     for t in arguments(d):
         shape = tuple(int(n.subs({s: sizes[s.name] for s in n.free_symbols})) for n in t.shape)
         inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
@@ -92,7 +105,7 @@ def reference(name: str, inputs: Inputs, names: Sequence[str], options: Mapping[
 
 def call(function: Callable[..., Any], d: Derivation, inputs: Inputs) -> np.ndarray:
     """Call generated NumPy on the declared arrays."""
-    return np.asarray(function(*(inputs[t.name] for t in arguments(d))), dtype=float)
+    return np.asarray(function(*(inputs[t.name] for t in compiled_arguments(d))), dtype=float)
 
 
 def sizes_text(sizes: Mapping[str, int]) -> str:

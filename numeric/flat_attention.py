@@ -22,9 +22,11 @@ from .attention import (
 )
 from .multi_head import (
     MultiHeadParameters,
+    merge_heads,
     multi_head_attention,
     multi_head_attention_vjp,
     repeat_kv_heads,
+    split_heads,
     sum_kv_heads,
 )
 
@@ -62,6 +64,23 @@ def merged_attention(s1: ArrayLike, s2: ArrayLike, v1: ArrayLike, v2: ArrayLike)
     """
     blocks = [attention_block(s, np.eye(len(np.asarray(v))), v, scale=1.0) for s, v in ((s1, v1), (s2, v2))]
     return merge_attention_blocks(*blocks).output
+
+
+def merged_again(x: ArrayLike) -> Array:
+    """x split into heads and merged, once for every number of heads that divides its width.
+
+    Shapes: [..., n, width] -> the same.
+
+    >>> merged_again([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
+    array([[1., 2., 3., 4.],
+           [5., 6., 7., 8.]])
+    """
+    array = np.asarray(x, dtype=float)
+    width = array.shape[-1]
+    for heads in range(1, width + 1):
+        if width % heads == 0:
+            array = merge_heads(split_heads(array, heads))
+    return array
 
 
 def cross_attention(x: ArrayLike, context: ArrayLike, *parameters: ArrayLike) -> Array:

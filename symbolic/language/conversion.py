@@ -194,7 +194,7 @@ def at_sizes(expression: sp.Expr, indices: Sequence[Index] = (), **sizes: int) -
     """
     expression = sp.sympify(expression)
     for name, value in sizes.items():
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ShapeError(f"the size {name}={value} is not a positive integer")
     binding = {Size(name): sp.Integer(value) for name, value in sizes.items()}
     free = tuple(indices) or free_indices(expression)

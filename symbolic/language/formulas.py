@@ -267,7 +267,7 @@ class _Reader:
         raise self.fail(
             node,
             f"unknown name {name!r}"
-            + (f"; did you mean {' or '.join(near)}?" if near else "")
+            + (f"; did you mean {' or '.join(near)}?" if near else ".")
             + f" Declared: {declared or 'nothing; give shapes, e.g. z=K'}",
         )
 

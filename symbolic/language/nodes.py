@@ -140,7 +140,7 @@ class DefinedTensor(Tensor):
 
     def at(self, *indices: sp.Expr) -> sp.Expr:
         """The defining expression with the parameters replaced by `indices`."""
-        return replace(self.body, dict(zip(self.parameters, indices, strict=True)))
+        return replace(self.body, dict(zip(self.parameters, map(sp.sympify, indices), strict=True)))
 
 
 class IndexNode(sp.Expr):
@@ -314,7 +314,7 @@ class Binder(IndexNode):
 
     def at(self, value: sp.Expr) -> sp.Expr:
         """The body at one value of the index."""
-        return replace(self.body, {self.bound: value})
+        return replace(self.body, {self.bound: sp.sympify(value)})
 
     def _eval_is_real(self) -> bool | None:
         return self.body.is_real

@@ -23,5 +23,5 @@ def find_theorem(name: str) -> Theorem:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3)
-    raise LemmataError(f"there is no theorem {name!r}" + (f"; did you mean {', '.join(near)}?" if near else "")
+    raise LemmataError(f"there is no theorem {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ".")
                        + " The list: lemmata list")

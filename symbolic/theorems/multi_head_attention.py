@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..derivations.system import System, SystemCheck
 from ..derivations.tactics import to
-from ..derivations.theorem import Claim, theorem
+from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, array, define
 from ..language.indices import index
@@ -69,7 +69,8 @@ def merge_split_heads() -> Claim:
         x,
         by=[to(x, "sum_mul_delta", "every column c is a·d_k + b for one a and one b")],
         letters="bic",
-        notes=[_LAYOUT, "Merging transposes first; a plain reshape of (B, h, n, d_k) has the right shape and other values."],
+        notes=[_LAYOUT, "Merging transposes first; a plain reshape has the right shape and other values."],
+        numpy=NumericCheck("flat_attention.merged_again", arguments=("X",)),
     )
 
 

@@ -7,17 +7,16 @@ import os
 import platform
 import statistics
 import sys
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import lemmata as lm
-from lemmata.symbolic.derivations.theorem import Theorem
 
 from . import sympy_explicit, sympy_indexed
-from .ours import canonical, every_step, make, measure_size, measure_theorem, second_path, statement
+from .ours import measure_size, measure_theorem
 from .processes import COMMANDS, measure_process
+from .survey import survey
 from .tables import report
 from .tensorgrad_route import measure_tensorgrad
 from .timing import OutOfTime, WrongAnswer, at_most, once
@@ -41,7 +40,7 @@ def main() -> None:
     _say("numeric sizes")
     results["flatness"] = [measure_size(k) for k in ("K", *SIZES)]
     _say("all theorems")
-    results["slowest"], results["shares"] = _all_theorems(known)
+    results["survey"] = survey(known)
     _say("cold starts")
     results["processes"] = {name: measure_process(words, expected) for name, (words, expected) in COMMANDS.items()}
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -93,54 +92,3 @@ def _explicit(name: str) -> dict[str, float]:
             raise WrongAnswer(f"SymPy's route for {name} shows {runs[0][0]} of {entries(k)} entries at K = {k}")
         found[str(k)] = statistics.median(taken for _, taken in runs)
     return found
-
-
-def _verified(function: Callable[[], Any], expected: Any) -> float:
-    """Milliseconds of a new question, the median of three (one run, if that takes over a second)."""
-    times: list[float] = []
-    while len(times) < 3 and max(times, default=0) < 1000:
-        answer, taken = once(function)
-        if answer != expected:
-            raise WrongAnswer(f"{answer!r:.300} where {expected!r} was expected")
-        times.append(taken)
-    return statistics.median(times)
-
-
-def _all_theorems(known: dict[str, Theorem]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Every theorem's times, slowest statement first, and the shares; what is not proved is named, not timed."""
-    rows: list[dict[str, Any]] = []
-    unproved: list[str] = []
-    for name, theorem in known.items():
-        try:
-            d = make(theorem)
-        except Exception as error:  # one theorem that cannot be made is no reason to lose the other rows
-            unproved.append(f"{name} ({type(error).__name__})")
-            continue
-        every, taken = once(lambda d=d: every_step(d))
-        if every != "proved":
-            unproved.append(f"{name} ({every})")
-            continue
-        rows.append(
-            {
-                "name": name,
-                "canonical": _verified(lambda d=d: canonical(d), True),
-                "second path": _verified(lambda d=d: second_path(d), True),
-                "proof": _verified(lambda d=d: statement(d), "proved"),
-                "every step": taken,
-            }
-        )
-    rows.sort(key=lambda r: (-r["proof"], r["name"]))
-    proofs, forms, steps = ([r[k] for r in rows] for k in ("proof", "canonical", "every step"))
-    shares = {
-        "theorems": len(known),
-        "unproved": unproved,
-        "proof under 50 ms": sum(t < 50 for t in proofs),
-        "canonical under 10 ms": sum(t < 10 for t in forms),
-        "median proof": statistics.median(proofs),
-        "slowest proof": max(proofs),
-        "median canonical": statistics.median(forms),
-        "slowest canonical": max(forms),
-        "median every step": statistics.median(steps),
-        "all steps seconds": sum(steps) / 1e3,
-    }
-    return rows[:12], shares

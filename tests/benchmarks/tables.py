@@ -137,31 +137,26 @@ def _sizes(results: dict[str, Any]) -> list[str]:
 
 
 def _all(results: dict[str, Any]) -> list[str]:
-    rows = [
-        [
-            r["name"],
-            milliseconds(r["canonical"]),
-            milliseconds(r["second path"]),
-            milliseconds(r["proof"]),
-            milliseconds(r["every step"]),
-        ]
-        for r in results["slowest"]
-    ]
-    s = results["shares"]
-    proved = "all proved" if not s["unproved"] else f"NOT PROVED, and not timed: {', '.join(s['unproved'])}"
+    found = results["survey"]
+    s, single, systems = found["shares"], found["single"], found["systems"]
+    unproved = f" NOT PROVED, and not timed: {', '.join(found['unproved'])}." if found["unproved"] else ""
     text = (
-        f"{s['theorems']} theorems, {proved}. Statement on both paths: "
-        f"{s['proof under 50 ms']} of them under 50 ms, median "
-        f"{milliseconds(s['median proof'])} ms, slowest {milliseconds(s['slowest proof'])} ms. Canonical form alone: "
-        f"{s['canonical under 10 ms']} under 10 ms, median {milliseconds(s['median canonical'])} ms, slowest "
-        f"{milliseconds(s['slowest canonical'])} ms. With every step: median "
-        f"{milliseconds(s['median every step'])} ms, all of "
-        f"them {s['all steps seconds']:.1f} s."
+        f"{len(single)} theorems are one statement each. Both paths: {s['proof under 50 ms']} of them under 50 ms, "
+        f"median {milliseconds(s['median proof'])} ms. Canonical form alone: {s['canonical under 10 ms']} under 10 ms, "
+        f"median {milliseconds(s['median canonical'])} ms, slowest {milliseconds(s['slowest canonical'])} ms. With every "
+        f"step: median {milliseconds(s['median every step'])} ms, all of them {s['all steps seconds']:.1f} s.{unproved}"
     )
+    columns = ["canonical", "second path", "proof", "every step"]
+    rows = [[r["name"], *(milliseconds(r[c]) for c in columns)] for r in single[:12]]
+    more = [
+        [r["name"], str(r["statements"]), milliseconds(r["canonical"]), milliseconds(r["proof"])] for r in systems[:12]
+    ]
     return [
         "## All theorems: the slowest statements (ms)",
         text,
         table(["theorem", "canonical", "second path", "proof of the statement", "proof of every step"], rows),
+        f"{len(systems)} theorems are gradients in named adjoints, each a system of local statements. The slowest:",
+        table(["theorem", "statements", "canonical, all", "proof, all"], more),
     ]
 
 
