@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Claim, question
-from lemmata.gradients_of_code import drawn_points
+from lemmata.gradients_of_code import GradientQuestion, Point, drawn_points
 
 Data = Mapping[str, Any]
 Change = Callable[[ast.expr], ast.expr]
@@ -75,7 +75,8 @@ def _scaled(factor: float) -> Change:
 
 
 _WHOLE: dict[str, Change] = {
-    "sign": lambda n: ast.UnaryOp(ast.USub(), n), "factor": _scaled(2.0), "nearly": _scaled(1 + 9e-4), "nearly below": _scaled(1 - 9e-4)}
+    "sign": lambda n: ast.UnaryOp(ast.USub(), n), "factor": _scaled(2.0),
+    "nearly": _scaled(1 + 9e-4), "nearly below": _scaled(1 - 9e-4)}
 
 
 def mutants(data: Data) -> list[dict[str, Any]]:
@@ -113,7 +114,7 @@ class _Replace(ast.NodeTransformer):
 
 
 def drawn(claims: list[Data], count: int, seed: int) -> list[tuple[Data, dict[str, Any]]]:
-    """`count` mutants (with their originals), every claim and every kind of mutation as often as can be, by a seed."""
+    """`count` mutants that run, with their originals: every claim and every kind of mutation as often as can be, by a seed."""
     chooser = random.Random(seed)
     every = [(c, m) for c in claims if c.get("true", True) for m in mutants(c)]
     chooser.shuffle(every)
@@ -123,6 +124,8 @@ def drawn(claims: list[Data], count: int, seed: int) -> list[tuple[Data, dict[st
         # The claim and the kind that were used least; the order of the shuffle decides between equals.
         best = min(every, key=lambda p: uses.get(str(p[0]["id"]), 0) + uses.get(_kind(p[1]), 0) / 10)
         every.remove(best)
+        if not runs(best[1]):  # shapes that do not fit are no wrong gradient but none
+            continue
         for key in (str(best[0]["id"]), _kind(best[1])):
             uses[key] = uses.get(key, 0) + 1
         chosen.append(best)
@@ -131,6 +134,21 @@ def drawn(claims: list[Data], count: int, seed: int) -> list[tuple[Data, dict[st
 
 def _kind(mutant: Data) -> str:
     return str(mutant["id"]).rpartition(": ")[2].partition(" #")[0]
+
+
+def runs(mutant: Data) -> bool:
+    """Whether a mutant gives a gradient at the first points that are drawn."""
+    q = question(Claim("runs", mutant))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for point in itertools.islice(drawn_points(q, 0), 8):
+            try:
+                q.backward(_given(q, point))
+            except (ArithmeticError, np.linalg.LinAlgError):
+                continue
+            except Exception:
+                return False
+    return True
 
 
 def distance(original: Data, mutant: Data, seed: int = 101, rounds: int = 6) -> float | None:
@@ -146,15 +164,12 @@ def distance(original: Data, mutant: Data, seed: int = 101, rounds: int = 6) -> 
             for point in drawn_points(right, seed + turn):
                 if point.special:  # a subgradient may be chosen either way
                     continue
-                given = dict(point.arguments)
-                if right.cotangent is not None:
-                    given[right.cotangent[0]] = point.cotangent
                 try:
-                    a = np.asarray(right.backward(_copied(given)), dtype=float)
+                    a = np.asarray(right.backward(_given(right, point)), dtype=float)
                 except (ArithmeticError, np.linalg.LinAlgError):
                     continue
                 try:
-                    b = np.asarray(wrong.backward(_copied(given)), dtype=float)
+                    b = np.asarray(wrong.backward(_given(right, point)), dtype=float)
                 except Exception:
                     return None
                 compared += 1
@@ -168,5 +183,6 @@ def distance(original: Data, mutant: Data, seed: int = 101, rounds: int = 6) -> 
     return worst if compared else None
 
 
-def _copied(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
+def _given(q: GradientQuestion, point: Point) -> dict[str, Any]:
+    given = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in point.arguments.items()}
+    return given if q.cotangent is None else {**given, q.cotangent[0]: point.cotangent.copy()}  # type: ignore[union-attr]
