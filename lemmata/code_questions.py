@@ -43,7 +43,6 @@ def gradient_questions(forward: Function, backward: Function, wrt: str | Sequenc
     point = probe(base, forward, seed)
     output = _output(forward, point)
     handed = _handed_on(output)
-    fit = _fit(forward, backward, tuple(parameters(forward)), upstream, handed)
     forward_read, forward_run = (forward, forward) if handed is None else (_first(forward), _first(forward))
     shape = np.shape(output if handed is None else output[0])
     if upstream is None and shape:
@@ -52,6 +51,7 @@ def gradient_questions(forward: Function, backward: Function, wrt: str | Sequenc
                          f"named; give the parameter of {backward.__name__} that takes the gradient of the output, "
                          f"with its sizes, e.g. "
                          f"cotangent={free[0] if free else 'g'}={','.join('NKC'[: len(shape)]) or 'N'}")
+    fit = _fit(forward, backward, tuple(parameters(forward)), upstream, handed)
     if upstream is not None:
         _check_cotangent(upstream, base, point, shape, forward)
     keys = _keys(backward, names, _result(fit, base, point, upstream, backward))

@@ -158,6 +158,8 @@ def _product(number: Fraction, names: Sequence[str], powers: Sequence[int]) -> s
 def _shape_said(q: GradientQuestion, truth: np.ndarray, claimed: np.ndarray, point: Point) -> str:
     """What turns a gradient of the wrong shape into the right one."""
     declared = "(" + ", ".join(q.shapes[q.variable]) + ")"
+    if claimed.size == truth.size and _close(claimed.reshape(truth.shape), truth):
+        return f"the values are right, the shape is not: {claimed.shape} for {declared}"
     if claimed.ndim > truth.ndim:
         for count in range(1, claimed.ndim + 1):
             for axes in itertools.combinations(range(claimed.ndim), count):
@@ -168,8 +170,6 @@ def _shape_said(q: GradientQuestion, truth: np.ndarray, claimed: np.ndarray, poi
                     return (f"the claim lacks the sum over the {many} {', '.join(names)} along which {q.variable} was "
                             f"broadcast (sum over axis {axes if count > 1 else axes[0]} gives the derivative, of shape "
                             f"{declared})")
-    if claimed.size == truth.size and _close(claimed.reshape(truth.shape), truth):
-        return f"the values are right, the shape is not: {claimed.shape} for {declared}"
     if claimed.ndim == 2 and _close(claimed.T, truth):
         return "the claim is the transpose of the derivative"
     return ""

@@ -143,8 +143,9 @@ def _all(results: dict[str, Any]) -> list[str]:
     text = (
         f"{len(single)} theorems are one statement each. Both paths: {s['proof under 50 ms']} of them under 50 ms, "
         f"median {milliseconds(s['median proof'])} ms. Canonical form alone: {s['canonical under 10 ms']} under 10 ms, "
-        f"median {milliseconds(s['median canonical'])} ms, slowest {milliseconds(s['slowest canonical'])} ms. With every "
-        f"step: median {milliseconds(s['median every step'])} ms, all of them {s['all steps seconds']:.1f} s.{unproved}"
+        f"median {milliseconds(s['median canonical'])} ms, slowest {milliseconds(s['slowest canonical'])} ms. With "
+        f"every step: median {milliseconds(s['median every step'])} ms, all of them "
+        f"{s['all steps seconds']:.1f} s.{unproved}"
     )
     columns = ["canonical", "second path", "proof", "every step"]
     rows = [[r["name"], *(milliseconds(r[c]) for c in columns)] for r in single[:12]]

@@ -2,7 +2,7 @@
 
 Three kinds of fenced blocks are run, all of one page in one namespace and one folder:
 
-- ```python with ``>>>`` prompts: a session; its output is compared as doctest does it, ``...`` standing for any text;
+- ```python with ``>>>`` prompts: a session; what follows up to the next prompt is its output, ``...`` standing for any text;
 - ```python without prompts: a program; it must run, and prints nothing;
 - ```console: lines that begin with ``$ `` are given to the shell, what follows is their output (both streams).
 
@@ -73,14 +73,18 @@ def _commands(body: str, start: int, line: int) -> Iterator[Example]:
 
 
 def _session(body: str, start: int, line: int) -> Iterator[Example]:
-    offsets = [0]
-    for words in body.splitlines(keepends=True):
-        offsets.append(offsets[-1] + len(words))
-    for e in doctest.DocTestParser().get_examples(body):
-        first = e.lineno + e.source.count("\n")
-        end = start + offsets[first]
-        count = e.want.count("\n")
-        yield Example("session", line + e.lineno, e.source, e.want, (end, start + offsets[first + count]))
+    """All up to the next prompt is output, blank lines too (doctest would end it there)."""
+    lines = body.splitlines(keepends=True)
+    at = [start]
+    for words in lines:
+        at.append(at[-1] + len(words))
+    prompts = [n for n, words in enumerate(lines) if words.startswith(">>> ")]
+    for first, after in zip(prompts, [*prompts[1:], len(lines)], strict=True):
+        end = first + 1
+        while end < after and (lines[end].startswith("... ") or lines[end] == "...\n"):
+            end += 1
+        source = "".join(words[4:] or "\n" for words in lines[first:end])
+        yield Example("session", line + first, source, "".join(lines[end:after]), (at[end], at[after]))
 
 
 class Page(contextlib.AbstractContextManager["Page"]):

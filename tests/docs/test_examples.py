@@ -76,7 +76,7 @@ def test_a_program_that_fails_is_seen(tmp_path: Path) -> None:
 
 
 def test_outputs_are_rewritten(tmp_path: Path) -> None:
-    text = "a\n```python\n>>> 1 + 1\n3\n>>> x = 2\n>>> x\n```\nb\n```console\n$ echo a\n$ echo b; exit 3\nc\n```\n"
+    text = "a\n```python\n>>> 1 + 1\n3\n>>> x = 2\n>>> print(x, x, sep='\\n\\n')\n```\nb\n```console\n$ echo a\n$ echo b; exit 3\nc\n```\n"
     right = (
         "a\n```python\n>>> 1 + 1\n2\n>>> x = 2\n>>> x\n2\n```\nb\n```console\n$ echo a\na\n$ echo b; exit 3\nb\n```\n"
     )

@@ -38,7 +38,7 @@ TOPICS = ("attention", "multi_head_attention")
 NAMES = [name for name, t in theorems().items() if t.topic in TOPICS]
 ONE_HEAD = ["vjp_attention", "vjp_attention_causal", "vjp_attention_bias"]
 SYSTEMS = [name for name in NAMES if isinstance(theorems()[name].claim(), System)]
-B, N, H, D_K, D_V, G, R = (size(s) for s in ("B", "n", "h", "d_k", "d_v", "g", "r"))
+B, N, H, D_K, G, R = (size(s) for s in ("B", "n", "h", "d_k", "g", "r"))
 Adjoints = Mapping[str, Array]
 Form = Callable[[Adjoints], ArrayLike]
 
