@@ -1,4 +1,6 @@
-"""Gradients in named adjoints against hand-written forward and backward passes, and against finite differences."""
+"""Gradients in named adjoints against hand-written forward and backward passes, against finite differences, and against
+automatic differentiation where JAX or PyTorch is installed.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .autodiff_evidence import gradient_evidence, installed
 from .numeric.comparison import compare
 from .numeric.differences import richardson_jvp
 from .numeric.sampling import generator
@@ -28,7 +31,7 @@ DIRECTIONS = 6  # differences along so many random directions an array, and alon
 
 def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> tuple[Evidence, ...]:
     """Evidence of kind "numpy" (hand-written backward) and "differences" (of the hand-written or the generated
-    primal).
+    primal), and of kind "jax" and "torch" (gradients of the generated loss) where these are installed.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -45,6 +48,7 @@ def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> t
         if check is not None and check.backward:
             found.append(_against_backward(d, check, points, gradients, seed, began))
         found.append(_against_differences(d, check, points, gradients, loss, seed))
+        found += [gradient_evidence(package, d, gradients, *points[0], seed) for package in installed()]
         return tuple(found)
 
 

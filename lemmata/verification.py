@@ -1,4 +1,5 @@
-"""Where the pillars meet: a derivation against hand-written NumPy and against finite differences.
+"""Where the pillars meet: a derivation against hand-written NumPy, against finite differences, and against automatic
+differentiation where JAX or PyTorch is installed.
 
 Everything is drawn from a seed that is printed with the evidence, at sizes that are different primes. The symbolic side
 enters only as the NumPy source generated from it; the numeric side only as functions of the numeric pillar.
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from .autodiff_evidence import HoleMethod, LeftSide, derivative_evidence, installed
 from .numeric.comparison import compare
 from .numeric.differences import difference_hessian, difference_jacobian
 from .numeric.sampling import extreme_values
@@ -25,6 +27,7 @@ from .symbolic.derivations.replay import replay
 from .symbolic.derivations.system import SystemCheck
 from .symbolic.derivations.theorem import NumericCheck, Theorem
 from .symbolic.language.errors import LemmataError
+from .symbolic.language.indices import Index
 from .symbolic.language.nodes import Binder, DefinedTensor, Element, PartialDerivative, Tensor, free_indices
 from .system_verification import system_evidence
 from .witness import DRAWS, Inputs, NotDrawn, arguments, call, compiled_arguments, draw_inputs, numeric_function, reference, sizes_text
@@ -56,7 +59,7 @@ def verify_derivation(d: Derivation, check: NumericCheck | SystemCheck | None = 
 
 def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = None, *,
                      seed: int = 0) -> tuple[Evidence, ...]:
-    """Evidence of kind "numpy" and "differences" for a derivation."""
+    """Evidence of kind "numpy" and "differences" for a derivation, and "jax" and "torch" where these are installed."""
     if d.parts:
         return system_evidence(d, check if isinstance(check, SystemCheck) else None, seed=seed)
     assert not isinstance(check, SystemCheck), f"{d.name}: a SystemCheck belongs to a system"
@@ -76,6 +79,8 @@ def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = N
             evidence.append(_extremes(d, check, right))
         if d.left.has(PartialDerivative):
             evidence.append(_differences(d, check, points, right, seed))
+            evidence += [derivative_evidence(package, d, lambda method: _left_with_holes(d, method), *points[0], right, seed)
+                         for package in installed()]
         return tuple(evidence)
 
 
@@ -175,9 +180,6 @@ def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tup
                     f"largest error {worst:.1e}", time.perf_counter() - began)
 
 
-LeftSide = Callable[[Inputs, tuple[int, ...]], "np.ndarray | None"]
-
-
 def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str, LeftSide]:
     """How the left side is computed: from the hand-written primal where the theorem names one, else from generated
     primals.
@@ -192,19 +194,40 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
         primal = lambda x: reference(function_name, x, names, options)  # noqa: E731
         return (f"hand-written numeric.{function_name} by {name}",
                 lambda x, shape: _difference_of(primal, name, x, shape))
+    return "the generated primal", _left_with_holes(d, _by_differences)
+
+
+def _left_with_holes(d: Derivation, method: HoleMethod) -> LeftSide:
+    """The left side as generated NumPy, but for its derivatives, which the method computes."""
     holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]] = []
-    body = _with_holes(d.left, d, holes)
+    body = _with_holes(d.left, d, holes, method)
     left = compile_numpy("left", body, d.indices, [*compiled_arguments(d), *(t for t, _ in holes)])
 
     def evaluate(inputs: Inputs, shape: tuple[int, ...]) -> np.ndarray:
         values = [inputs[t.name] for t in compiled_arguments(d)] + [hole(inputs) for _, hole in holes]
         return np.asarray(left(*values), dtype=float)
 
-    return "the generated primal", evaluate
+    return evaluate
 
 
-def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]]) -> Any:
-    """The expression with an array in place of each derivative; the array is computed by differences."""
+def _by_differences(d: Derivation, expression: sp.Expr, out: Sequence[Index], tensor: Tensor,
+                    order: int) -> Callable[[Inputs], np.ndarray]:
+    """Derivatives by Richardson differences of the generated primal."""
+    if order == 2 and out:
+        raise NotDrawn("second derivatives by differences are for scalars")
+    function = compile_numpy("primal", expression, out, compiled_arguments(d))
+
+    def value(inputs: Inputs) -> np.ndarray:
+        x = inputs[tensor.name]
+        primal = lambda v: call(function, d, {**inputs, tensor.name: v})  # noqa: E731
+        return difference_hessian(primal, x) if order == 2 else difference_jacobian(primal, x, step=_step(x))
+
+    return value
+
+
+def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[Inputs], np.ndarray]]],
+                method: HoleMethod) -> Any:
+    """The expression with an array in place of each derivative; the array is computed by the method."""
     if isinstance(node, PartialDerivative):
         variable, inner = node.variable, node.expression
         tensor = variable.tensor if isinstance(variable, Element) else variable
@@ -215,28 +238,19 @@ def _with_holes(node: Any, d: Derivation, holes: list[tuple[Tensor, Callable[[In
         while isinstance(inner, PartialDerivative):
             again = inner.variable
             if order > 1 or (again.tensor if isinstance(again, Element) else again) != tensor:
-                raise NotDrawn("a mixed or third derivative is not taken by differences")
+                raise NotDrawn("a mixed or third derivative is not taken by numbers")
             at = (*(again.indices if isinstance(again, Element) else ()), *at)
             inner, order = inner.expression, order + 1
         out = free_indices(inner)
-        if order == 2 and out:
-            raise NotDrawn("second derivatives by differences are for scalars")
-        hole = Tensor(f"difference_{len(holes)}", (*(i.size for i in out), *(tensor.shape * order)))
-        function = compile_numpy("primal", inner, out, compiled_arguments(d))
-
-        def value(inputs: Inputs) -> np.ndarray:
-            x = inputs[tensor.name]
-            primal = lambda v: call(function, d, {**inputs, tensor.name: v})  # noqa: E731
-            return difference_hessian(primal, x) if order == 2 else difference_jacobian(primal, x, step=_step(x))
-
-        holes.append((hole, value))
+        hole = Tensor(f"derivative_{len(holes)}", (*(i.size for i in out), *(tensor.shape * order)))
+        holes.append((hole, method(d, inner, out, tensor, order)))
         return Element(hole, *out, *at) if hole.shape else hole
     if isinstance(node, Binder):
         fresh, body = node.opened()
-        return type(node)(_with_holes(body, d, holes), fresh, *node.args[2:])
+        return type(node)(_with_holes(body, d, holes, method), fresh, *node.args[2:])
     if not node.args:
         return node
-    return node.func(*(_with_holes(a, d, holes) for a in node.args))
+    return node.func(*(_with_holes(a, d, holes, method) for a in node.args))
 
 
 def _accepts(name: str, options: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from .numeric.sampling import draw, draw_sizes, generator
 from .symbolic.derivations.model import Derivation
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.hypotheses import Hypothesis
-from .symbolic.language.nodes import DefinedTensor, Element, IndexSum, Tensor
+from .symbolic.language.nodes import DefinedTensor, Delta, Element, IndexSum, Tensor
 from .symbolic.language.sizes import Size
 
 DRAWS = 3
@@ -76,6 +76,12 @@ def satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
     while isinstance(body, IndexSum):
         i, body = body.opened()
         bound.append(i)
+    label = next((a for a in body.args if isinstance(a, Element)), None) if isinstance(body, Delta) else None
+    if label is not None and len(bound) == 1 and label.indices == (bound[0],) and h.right == 1 and label.tensor.domain.label_size:
+        # Σ_j [π_j = k] = 1 for every k: a permutation, here the order of random numbers
+        value = inputs[label.tensor.name]
+        inputs[label.tensor.name] = np.argsort(generator(0, label.tensor.name, *value.tolist()).random(value.size))
+        return
     if not bound or not isinstance(body, Element) or not h.right.is_number:
         raise NotDrawn(f"no inputs are drawn for the hypothesis {h}")
     axes = tuple(n for n, i in enumerate(body.indices) if i in bound)

@@ -448,7 +448,10 @@ def _substitute_atom(ctx: Context, a: Atom, mapping: dict[Atom, Poly]) -> Poly:
         case "ix":
             return mapping[a]
         case "el" if len(data) == 4 and data[3] in mapping:
-            return _unfolded(ctx, mapping[data[3]], tuple(substitute(ctx, i, mapping) for i in data[2]))
+            definition = mapping[data[3]]
+            if isinstance(definition, tuple) and definition[0] == "choose":
+                definition = (*definition[:4], data[1])
+            return _unfolded(ctx, definition, tuple(substitute(ctx, i, mapping) for i in data[2]))
         case "el":
             return element(ctx, data[0], data[1], tuple(substitute(ctx, i, mapping) for i in data[2]), *data[3:])
         case "exp":
@@ -484,6 +487,9 @@ def _substitute_atom(ctx: Context, a: Atom, mapping: dict[Atom, Poly]) -> Poly:
 
 def _unfolded(ctx: Context, definition: object, indices: tuple[Poly, ...]) -> Poly:
     """The definition of a tensor that was kept closed, at given indices."""
+    if definition[0] == "choose":  # type: ignore[index]
+        _, place, value, name, domain = definition  # type: ignore[misc]
+        return of_atom(value) if indices == (of_atom(place),) else element(ctx, name, domain, indices)
     parameters, body = definition  # type: ignore[misc]
     return substitute(ctx, body, dict(zip(parameters, indices, strict=True)))
 
@@ -493,6 +499,8 @@ def element(ctx: Context, name: str, domain: object, indices: tuple[Poly, ...], 
 
     A tensor whose definition is kept closed carries a `marker`, for which `substitute` can put the definition.
     """
+    if not marker and name in ctx.permutations:
+        marker = (ctx.permutations[name],)
     if getattr(domain, "symmetric", False) and len(indices) == 2 and indices[1].digest < indices[0].digest:
         indices = (indices[1], indices[0])
     return of_factors(ctx, ((ctx.atom("el", name, domain, indices, *marker), 1),))

@@ -38,6 +38,7 @@ class Context:
         self.nonzero_polys: list[Poly] = []
         self.positive_names: set[str] = set()  # tensors all of whose entries are positive by hypothesis
         self.nonzero_names: set[str] = set()
+        self.permutations: dict[str, Atom] = {}  # integer arrays that take every value once, with their markers
         self.row_names: set[str] = set()  # tensors whose domain has given its rule
         self.fixed_names: set[str] = set()  # tensors that an equality of a hypothesis speaks of
         self.label_sizes: dict[str, Poly] = {}  # integer tensors: the size that their entries stay below

@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations as orders
+from itertools import product
 from math import ceil
 
 import sympy as sp
@@ -18,7 +19,7 @@ import sympy as sp
 from ..language.errors import HypothesisError
 from ..language.hypotheses import Hypothesis
 from ..language.nodes import free_indices, replace
-from . import algebra, bessel, sums
+from . import algebra, bessel, permutations, sums
 from .context import Context, SumRule, TooLarge, Undefined
 from .reader import Reader
 from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, skeleton, sort_mono, subtract
@@ -101,6 +102,8 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
         atom: Atom = mono[0][0]
         rest = scale(Poly({m: v for m, v in difference.terms.items() if m != mono}), -ONE_Q / c)
         fresh, body = sums.open_sum(ctx, atom)
+        if c == 1 and permutations.recognise(ctx, body, fresh, variables, rest):
+            return
         if len(body.terms) == 1 and next(iter(body.terms.values())) == 1:
             if not variables:
                 ctx.atom_rules[atom] = rest
@@ -275,7 +278,7 @@ def _vanishes(ctx: Context, sizes: tuple[Poly, ...], members: list[tuple[Atom, M
     bodies: list[list[Poly]] = []
     for atom, rest, c in members:
         options = []
-        for order in permutations(range(len(sizes))):
+        for order in orders(range(len(sizes))):
             if any(sizes[n] != sizes[k] for n, k in enumerate(order)):
                 continue
             mapping = {ctx.index(("b", atom.height, n), s): of_atom(fresh[order[n]]) for n, s in enumerate(sizes)}

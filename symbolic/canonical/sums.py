@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations as orders
+from itertools import product
 
-from . import algebra, digits, matrices, powers, ranges, signs
+from . import algebra, digits, matrices, permutations, powers, ranges, signs
 from .context import Context, SumRule
 from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
                     simple, sort_mono, subtract)
@@ -90,7 +91,9 @@ def sum_mono(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
                 more += fresh
                 body = algebra.multiply(ctx, body, inner)
             return sum_over(ctx, (*temporaries, *more), body)
-    changed = _cancel_inside(ctx, temporaries, inside)
+    changed = permutations.unpermuted(ctx, temporaries, inside) if ctx.permutations else None
+    if changed is None:
+        changed = _cancel_inside(ctx, temporaries, inside)
     if changed is None:
         changed = digits.split_sum(ctx, temporaries, inside)
     if changed is None:
@@ -352,7 +355,7 @@ def _orders(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Iterator
     if total > MAX_TIED:
         yield tuple(t for group in ranked for t in group)
         return
-    for choice in product(*(permutations(group) for group in ranked)):
+    for choice in product(*(orders(group) for group in ranked)):
         yield tuple(t for group in choice for t in group)
 
 

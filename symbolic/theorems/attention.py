@@ -11,6 +11,7 @@ from ..derivations.tactics import partial, to, unfold
 from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, array, define
+from ..language.hypotheses import equal
 from ..language.rearrangement import flip
 from ..language.selection import select
 
@@ -110,6 +111,25 @@ def attention_flip_keys() -> Claim:
         letters="ik",
         notes=["Keys and values are reversed together; nothing in attention knows their places."],
         numpy=_FORWARD,
+    )
+
+
+@theorem(topic="attention", title="Self-attention without positions commutes with every permutation", source=_VASWANI)
+def attention_permute_tokens() -> Claim:
+    q, k, v = _inputs("n")
+    pi = array("pi", "n", "index<n")
+    moved = select(_attention(q, k, v), (pi,))
+    return Claim(
+        _attention(select(q, (pi,)), select(k, (pi,)), select(v, (pi,)), "R"),
+        moved,
+        by=[
+            unfold(),
+            to(select(_written_out(q, k, v), (pi,)), "collect", "a sum over permuted keys is the sum over the keys"),
+            to(moved, "fold", "this is row π_i of P V"),
+        ],
+        given=[equal(lm.sum(lm.one_hot(pi, pi.shape[0]), axis=0), 1)],
+        letters="ik",
+        notes=["π is a permutation: it takes every value once. With positional encodings the statement does not hold."],
     )
 
 

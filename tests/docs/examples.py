@@ -2,7 +2,7 @@
 
 Three kinds of fenced blocks are run, all of one page in one namespace and one folder:
 
-- ```python with ``>>>`` prompts: a session; what follows up to the next prompt is its output, ``...`` standing for any text;
+- ```python with ``>>>`` prompts: a session; what follows up to the next prompt is output, ``...`` being any text;
 - ```python without prompts: a program; it must run, and prints nothing;
 - ```console: lines that begin with ``$ `` are given to the shell, what follows is their output (both streams).
 

@@ -76,9 +76,11 @@ def test_a_program_that_fails_is_seen(tmp_path: Path) -> None:
 
 
 def test_outputs_are_rewritten(tmp_path: Path) -> None:
-    text = "a\n```python\n>>> 1 + 1\n3\n>>> x = 2\n>>> print(x, x, sep='\\n\\n')\n```\nb\n```console\n$ echo a\n$ echo b; exit 3\nc\n```\n"
-    right = (
-        "a\n```python\n>>> 1 + 1\n2\n>>> x = 2\n>>> x\n2\n```\nb\n```console\n$ echo a\na\n$ echo b; exit 3\nb\n```\n"
+    session, commands = (
+        "a\n```python\n>>> 1 + 1\n{}\n>>> print(1, 2, sep=2 * chr(10))\n{}```\n",
+        "```console\n$ echo b; exit 3\n{}```\n",
     )
+    text = session.format(3, "") + commands.format("c\n")
+    right = session.format(2, "1\n\n2\n") + commands.format("b\n")
     assert rewritten(text, tmp_path) == right
     assert rewritten(right, tmp_path) == right
