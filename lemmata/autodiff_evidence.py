@@ -33,7 +33,9 @@ _PRIMAL = "primal"
 
 
 class HoleMethod(Protocol):
-    """How the array of all derivatives of an expression is computed: ∂ expression[out] / ∂ tensor[at], `order` times."""
+    """How the array of all derivatives of an expression is computed: ∂ expression[out] / ∂ tensor[at], `order`
+    times.
+    """
 
     def __call__(self, d: Derivation, expression: sp.Expr, out: Sequence[Index], tensor: Tensor,
                  order: int) -> Callable[[Inputs], np.ndarray]: ...
@@ -68,7 +70,9 @@ def installed() -> tuple[Package, ...]:
 # ---------------------------------------------------------------------- evidence
 def derivative_evidence(package: Package, d: Derivation, left: Callable[[HoleMethod], LeftSide], inputs: Inputs,
                         sizes: Mapping[str, int], right: Callable[..., Any], seed: int) -> Evidence:
-    """The left side, its derivatives taken by the package, against the generated NumPy of the right side at one draw."""
+    """The left side, its derivatives taken by the package, against the generated NumPy of the right side at one
+    draw.
+    """
     began = time.perf_counter()
     actual = call(right, d, inputs)
     try:
@@ -162,7 +166,8 @@ def _function(source: str, package: Package) -> Callable[..., Any]:
 
 
 class _Translation(ast.NodeTransformer):
-    """``np`` and ``float`` become names of ours; what NumPy's arrays have as methods becomes functions of ``np``; special
+    """``np`` and ``float`` become names of ours; what NumPy's arrays have as methods becomes functions of ``np``;
+    special
     functions come from the package.
     """
 

@@ -30,7 +30,18 @@ from .symbolic.language.errors import LemmataError
 from .symbolic.language.indices import Index
 from .symbolic.language.nodes import Binder, DefinedTensor, Element, PartialDerivative, Tensor, free_indices
 from .system_verification import system_evidence
-from .witness import DRAWS, Inputs, NotDrawn, arguments, call, compiled_arguments, draw_inputs, numeric_function, reference, sizes_text
+from .witness import (
+    DRAWS,
+    Inputs,
+    NotDrawn,
+    arguments,
+    call,
+    compiled_arguments,
+    draw_inputs,
+    numeric_function,
+    reference,
+    sizes_text,
+)
 
 RTOL_VALUES, ATOL_VALUES = 1e-9, 1e-11
 RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-8

@@ -38,7 +38,9 @@ def size_names(d: Derivation) -> list[str]:
 
 
 def compiled_arguments(d: Derivation) -> list[Tensor]:
-    """The declared arrays, and one that holds nothing but the sizes: some can be read from no array alone (h and d_k of h·d_k)."""
+    """The declared arrays, and one that holds nothing but the sizes: some can be read from no array alone (h and
+    d_k of h·d_k).
+    """
     names = size_names(d)
     return [*arguments(d), *([Tensor(SIZES, tuple(Size(s) for s in names))] if names else [])]
 

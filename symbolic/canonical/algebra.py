@@ -1,6 +1,7 @@
 """Products of polynomials, and the rewriting that a product can trigger.
 
-Each rewriting replaces a monomial by an equal polynomial in normal form: roots of numbers, I² = -1, idempotent 0/1 factors, deltas
+Each rewriting replaces a monomial by an equal polynomial in normal form: roots of numbers, I² = -1, idempotent 0/1
+factors, deltas
 that unify indices, powers of a sum above 1 that expand, the leading term of a base against its negative power, and
 hypotheses. `substitute` rebuilds an atom with index atoms replaced, through the same constructors that made it.
 """
@@ -14,8 +15,28 @@ from flint import fmpq
 
 from . import digits, matrices, powers, signs, special, sums
 from .context import Context, Undefined
-from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, Substitution, add, free_of, merge, negative,
-                    number, of_atom, of_mono, scale, simple, sort_mono, subtract)
+from .terms import (
+    ONE,
+    ONE_Q,
+    POLY_ONE,
+    ZERO,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    Substitution,
+    add,
+    free_of,
+    merge,
+    negative,
+    number,
+    of_atom,
+    of_mono,
+    scale,
+    simple,
+    sort_mono,
+    subtract,
+)
 
 
 def multiply(ctx: Context, a: Poly, b: Poly) -> Poly:
@@ -92,7 +113,7 @@ def _exclusive(ctx: Context, mono: Mono) -> Poly | None:
     """Entries of a one-hot row exclude each other: y_j y_k = [j = k] y_j."""
     hot = [a for a, _ in mono if a.kind == "el" and a.active and a.data[1].one_hot]
     for n, a in enumerate(hot):
-        for b in hot[n + 1:]:
+        for b in hot[n + 1 :]:
             if a.data[0] == b.data[0] and a.data[2][:-1] == b.data[2][:-1]:
                 same = equals_zero(ctx, subtract(a.data[2][-1], b.data[2][-1]))
                 return multiply(ctx, same, of_factors(ctx, _without(mono, b)))
@@ -171,7 +192,9 @@ def _unify(ctx: Context, mono: Mono, delta: Atom) -> Poly | None:
     return multiply(ctx, of_atom(delta), replaced)
 
 
-def solve_index(equation: Poly, candidates: frozenset[Atom], prefer: frozenset[Atom] = frozenset()) -> tuple[Atom, Poly] | None:
+def solve_index(
+    equation: Poly, candidates: frozenset[Atom], prefer: frozenset[Atom] = frozenset()
+) -> tuple[Atom, Poly] | None:
     """Solve equation = 0 for an index with coefficient ±1 that occurs nowhere else in it.
 
     Indices in `prefer` first; else the one with the largest digest, so that the choice does not depend on order.
@@ -207,7 +230,7 @@ def _vanish(ctx: Context, mono: Mono, indicator: Atom) -> Poly | None:
 def _related_indicators(ctx: Context, mono: Mono, indicators: list[Atom]) -> Poly | None:
     """[p ≥ 0][p = 0] = [p = 0]; nested, exclusive and meeting half lines."""
     for n, a in enumerate(indicators):
-        for b in indicators[n + 1:]:
+        for b in indicators[n + 1 :]:
             if not any(m and m in b.data[0].terms for m in a.data[0].terms):
                 continue  # nothing in common: neither decides the other
             for left, right in ((a, b), (b, a)):
@@ -216,7 +239,9 @@ def _related_indicators(ctx: Context, mono: Mono, indicators: list[Atom]) -> Pol
                     # on the support of [p = 0], decide q when it is a constant multiple of p plus a constant
                     for sign in (ONE_Q, -ONE_Q):
                         left_over = subtract(q, scale(p, sign))
-                        if signs.is_positive(ctx, negative(left_over)) or (right.kind == "eq" and signs.is_positive(ctx, left_over)):
+                        if signs.is_positive(ctx, negative(left_over)) or (
+                            right.kind == "eq" and signs.is_positive(ctx, left_over)
+                        ):
                             return ZERO
                         if not left_over.terms or (right.kind == "ge" and signs.is_nonnegative(ctx, left_over)):
                             return of_factors(ctx, _without(mono, right))
@@ -235,6 +260,7 @@ def _related_indicators(ctx: Context, mono: Mono, indicators: list[Atom]) -> Pol
 
 def lead_of(base: Poly) -> tuple[Mono, fmpq]:
     """The leading term of a base: highest degree first, then by a digest that does not see which index stands there."""
+
     def rank(item: tuple[Mono, fmpq]) -> tuple[object, ...]:
         mono = item[0]
         return (sum(e for _, e in mono), sorted((a.blind for a, _ in mono), reverse=True), [a.digest for a, _ in mono])
@@ -304,7 +330,9 @@ def _same_range(p: Poly) -> bool:
     if len(p.terms) != 2 or sum(p.terms.values()) != 0:
         return False
     factors = [m[0] for m in p.terms if len(m) == 1 and m[0][0].kind == "ix" and m[0][1] == 1]
-    return len(factors) == 2 and factors[0][0].data[1] == factors[1][0].data[1] and abs(next(iter(p.terms.values()))) == 1
+    return (
+        len(factors) == 2 and factors[0][0].data[1] == factors[1][0].data[1] and abs(next(iter(p.terms.values()))) == 1
+    )
 
 
 def at_least_zero(ctx: Context, p: Poly) -> Poly:
@@ -325,7 +353,8 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     p = _primitive_condition(ctx, p)
     if is_integer_valued(p):
         p = _coarse(p)
-        # On integers [p ≥ 0] = 1 - [-p - 1 ≥ 0]. Of the two, one has a constant term ≥ 0: that one is kept, whatever the
+        # On integers [p ≥ 0] = 1 - [-p - 1 ≥ 0]. Of the two, one has a constant term ≥ 0: that one is kept, whatever
+        # the
         # indices are called.
         if p.terms.get(ONE, 0) < 0:
             return subtract(POLY_ONE, of_atom(ctx.atom("ge", subtract(negative(p), POLY_ONE))))
@@ -333,7 +362,13 @@ def at_least_zero(ctx: Context, p: Poly) -> Poly:
     factors = _sign_factors(ctx, p)
     if factors is not None:
         return factors
-    if min((item for item in p.terms.items() if item[0]), key=lambda item: (sorted(a.blind for a, _ in item[0]), [a.digest for a, _ in item[0]]))[1] < 0:
+    if (
+        min(
+            (item for item in p.terms.items() if item[0]),
+            key=lambda item: (sorted(a.blind for a, _ in item[0]), [a.digest for a, _ in item[0]]),
+        )[1]
+        < 0
+    ):
         q = negative(p)
         if signs.is_nonnegative(ctx, q):
             return equals_zero(ctx, q)
@@ -370,7 +405,7 @@ def _sign_factors(ctx: Context, p: Poly) -> Poly | None:
     if len(p.terms) != 1:
         return None
     ((mono, c),) = p.terms.items()
-    if len(mono) == 1 and mono[0][1] == 1 or len(mono) > 3 or any(isinstance(e, Fraction) for _, e in mono):
+    if (len(mono) == 1 and mono[0][1] == 1) or len(mono) > 3 or any(isinstance(e, Fraction) for _, e in mono):
         return None
     if p.complex:
         return None
@@ -382,21 +417,30 @@ def _sign_factors(ctx: Context, p: Poly) -> Poly | None:
             below, above = ZERO, add(below, above)
         positive_part, negative_part = (
             add(multiply(ctx, positive_part, above), multiply(ctx, negative_part, below)),
-            add(multiply(ctx, positive_part, below), multiply(ctx, negative_part, above)))
+            add(multiply(ctx, positive_part, below), multiply(ctx, negative_part, above)),
+        )
     return subtract(POLY_ONE, negative_part)
 
 
 def is_integer_valued(p: Poly) -> bool:
     """Whether a polynomial takes integer values only: integer coefficients, indices, sizes and integer tensors."""
     return all(c.q == 1 for c in p.terms.values()) and all(
-        (a.kind in ("ix", "size", "fdiv") or (a.kind == "el" and a.data[1].integer)) and not isinstance(e, Fraction) and e > 0
-        for m in p.terms for a, e in m)
+        (a.kind in ("ix", "size", "fdiv") or (a.kind == "el" and a.data[1].integer))
+        and not isinstance(e, Fraction)
+        and e > 0
+        for m in p.terms
+        for a, e in m
+    )
 
 
 def _primitive_condition(ctx: Context, p: Poly) -> Poly:
     """A condition p ? 0 with positive factors divided out and the coefficients made coprime integers."""
     content, primitive = powers.split_content(ctx, p)
-    keep = sort_mono((a, e) for a, e in content if not (signs.atom_sign(ctx, a) == "+" or (e % 2 == 0 and signs.atom_sign(ctx, a) == "!")))
+    keep = sort_mono(
+        (a, e)
+        for a, e in content
+        if not (signs.atom_sign(ctx, a) == "+" or (e % 2 == 0 and signs.atom_sign(ctx, a) == "!"))
+    )
     if keep:
         primitive = multiply(ctx, of_factors(ctx, keep), primitive)
     return scale(primitive, 1 / powers._number_content(primitive)) if primitive.terms else primitive
@@ -506,11 +550,15 @@ def element(ctx: Context, name: str, domain: object, indices: tuple[Poly, ...], 
     return of_factors(ctx, ((ctx.atom("el", name, domain, indices, *marker), 1),))
 
 
-ODD_FUNCTIONS = frozenset({"erf", "arctan", "arcsin", "arcsinh", "arctanh", "erfi", "erfinv", "fresnels", "fresnelc", "sinint", "sinhint"})
+ODD_FUNCTIONS = frozenset(
+    {"erf", "arctan", "arcsin", "arcsinh", "arctanh", "erfi", "erfinv", "fresnels", "fresnelc", "sinint", "sinhint"}
+)
 
 
 def function(ctx: Context, name: str, *arguments: Poly) -> Poly:
-    """A function left alone, after the split on indicators inside, its normal form and the sign of an odd function's argument."""
+    """A function left alone, after the split on indicators inside, its normal form and the sign of an odd
+    function's argument.
+    """
     split = powers.split_indicators(ctx, arguments, lambda *a: function(ctx, name, *a))
     if split is not None:
         return split

@@ -1,6 +1,7 @@
 """Where an expression is defined: what its divisions, logarithms and roots ask for and domains do not give.
 
-An equality of canonical forms holds where both sides are defined. Comparing the conditions of the two sides shows whether one
+An equality of canonical forms holds where both sides are defined. Comparing the conditions of the two sides shows
+whether one
 asks for more than the other (x/x asks x ≠ 0, the number 1 asks nothing); that is what a verdict reports.
 """
 
@@ -23,13 +24,21 @@ Condition = tuple[str, Poly]
 
 
 def conditions(reader: Reader, expression: sp.Expr, divisors: Sequence[sp.Expr] = ()) -> dict[Condition, str]:
-    """The conditions that are not known to hold, each with its text; `divisors` are further expressions that must not be 0."""
+    """The conditions that are not known to hold, each with its text; `divisors` are further expressions that must
+    not be 0.
+    """
     walker = _Walker(reader)
     walker.visit(sp.sympify(expression), {}, 0)
     for divisor in divisors:
-        free = [i for i in nodes.free_indices(divisor)]
-        closed = nodes.replace(divisor, {i: reader_index for i, reader_index in ((i, Index(f"_{n}", i.size, 0, 10**6 + n)) for n, i in enumerate(free))})
-        env = {Index(f"_{n}", i.size, 0, 10**6 + n): of_atom(reader.ctx.index(("q", n), reader.size(i.size))) for n, i in enumerate(free)}
+        free = list(nodes.free_indices(divisor))
+        closed = nodes.replace(
+            divisor,
+            dict(((i, Index(f"_{n}", i.size, 0, 10**6 + n)) for n, i in enumerate(free))),
+        )
+        env = {
+            Index(f"_{n}", i.size, 0, 10**6 + n): of_atom(reader.ctx.index(("q", n), reader.size(i.size)))
+            for n, i in enumerate(free)
+        }
         walker.visit(closed, env, len(free))
         walker.need("!=", closed, env)
     return walker.found
@@ -65,8 +74,10 @@ class _Walker:
         if isinstance(tensor, nodes.DefinedTensor):
             if tensor not in self.entered:
                 self.entered.add(tensor)
-                own = {p: of_atom(self.reader.ctx.index(("q", depth + n), self.reader.size(p.size)))
-                       for n, p in enumerate(tensor.parameters)}
+                own = {
+                    p: of_atom(self.reader.ctx.index(("q", depth + n), self.reader.size(p.size)))
+                    for n, p in enumerate(tensor.parameters)
+                }
                 self.visit(tensor.body, own, depth + len(own))
             return
         if isinstance(node, sp.Pow) and node.exp.is_Rational:
@@ -85,8 +96,11 @@ class _Walker:
             self.visit(a, env, depth)
 
     def need(self, relation: str, expression: sp.Expr, env: Environment) -> None:
-        if expression.is_positive or (relation == "!=" and (expression.is_nonzero or expression.is_negative)) or (
-                relation == ">=" and expression.is_nonnegative):
+        if (
+            expression.is_positive
+            or (relation == "!=" and (expression.is_nonzero or expression.is_negative))
+            or (relation == ">=" and expression.is_nonnegative)
+        ):
             return
         ctx = self.reader.ctx
         try:

@@ -79,7 +79,9 @@ class SumRule:
 
     __slots__ = ("bound", "factors", "variables", "right", "text")
 
-    def __init__(self, bound: tuple[Atom, ...], factors: Mono, variables: tuple[Atom, ...], right: Poly, text: str) -> None:
+    def __init__(
+        self, bound: tuple[Atom, ...], factors: Mono, variables: tuple[Atom, ...], right: Poly, text: str
+    ) -> None:
         self.bound = bound
         self.factors = factors
         self.variables = variables

@@ -1,6 +1,7 @@
 """Derivatives of canonical forms, atom by atom.
 
-This is not the engine that writes derivations (`calculus`): it is how the canonical form reads a derivative that stands in an
+This is not the engine that writes derivations (`calculus`): it is how the canonical form reads a derivative that
+stands in an
 expression, so that a derivation's steps are judged by other code than the one that made them.
 """
 
@@ -60,8 +61,9 @@ class _Derivative:
                 own = self.variable.data
                 if a.data[:2] != own[:2] or a.data[3:] != own[3:]:
                     return ZERO
-                return algebra.product(ctx, *(algebra.equals_zero(ctx, subtract(p, q))
-                                              for p, q in zip(a.data[2], own[2], strict=True)))
+                return algebra.product(
+                    ctx, *(algebra.equals_zero(ctx, subtract(p, q)) for p, q in zip(a.data[2], own[2], strict=True))
+                )
             case "exp":
                 return algebra.multiply(ctx, of_atom(a), self.of_mono(a.data[0]))
             case "log":
@@ -108,7 +110,9 @@ class _Derivative:
             return ZERO
         row = OPERATIONS.get(name)
         if row is None or row.arity != len(arguments):
-            raise UnsupportedError(f"the function {name} has no derivative rule; declare one in the table of operations")
+            raise UnsupportedError(
+                f"the function {name} has no derivative rule; declare one in the table of operations"
+            )
         from .reader import Reader
 
         special.note_singular_places(self.ctx, name, arguments)
@@ -121,7 +125,9 @@ class _Derivative:
                 continue
             if rule is None:
                 which = f" by its argument {n + 1} (an order or parameter)" if row.arity > 1 else ""
-                raise UnsupportedError(f"the function {name} has no derivative rule{which}; declare one in the table of operations")
+                raise UnsupportedError(
+                    f"the function {name} has no derivative rule{which}; declare one in the table of operations"
+                )
             parts.append(algebra.multiply(self.ctx, reader.read(rule(*places)), slope))
         return add(*parts)
 

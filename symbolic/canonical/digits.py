@@ -1,7 +1,9 @@
 """Integer division of indices: q = ⌊e/n⌋ as an atom, the remainder as e - n q.
 
-A merged axis of size N·K is told by its digits: ⌊c/K⌋ and c mod K. What is a multiple of n leaves the floor, what is known to lie
-in 0, ..., n-1 vanishes; a sum over a merged index becomes a sum over its digits, and a delta against n·a + k gives both.
+A merged axis of size N·K is told by its digits: ⌊c/K⌋ and c mod K. What is a multiple of n leaves the floor, what is
+known to lie
+in 0, ..., n-1 vanishes; a sum over a merged index becomes a sum over its digits, and a delta against n·a + k gives
+both.
 """
 
 from __future__ import annotations
@@ -12,8 +14,24 @@ from flint import fmpq, fmpz
 
 from . import algebra, signs, sums
 from .context import Context
-from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Mono, Poly, add, free_of, merge, of_atom, of_mono, scale, simple,
-                    sort_mono, subtract)
+from .terms import (
+    ONE,
+    ONE_Q,
+    POLY_ONE,
+    ZERO,
+    Atom,
+    Mono,
+    Poly,
+    add,
+    free_of,
+    merge,
+    of_atom,
+    of_mono,
+    scale,
+    simple,
+    sort_mono,
+    subtract,
+)
 
 
 def floor_of(ctx: Context, p: Poly) -> Poly | None:
@@ -88,7 +106,12 @@ def split_sum(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly |
     """Σ_c f(⌊c/n⌋, c mod n) = Σ_a Σ_k f(a, k) for c over n·S."""
     for a in _inner_atoms(mono):
         mono_top = next(iter(a.data[0].terms)) if len(a.data[0].terms) == 1 else ONE
-        if len(mono_top) != 1 or mono_top[0][0] not in temporaries or a.data[0].terms[mono_top] != 1 or mono_top[0][1] != 1:
+        if (
+            len(mono_top) != 1
+            or mono_top[0][0] not in temporaries
+            or a.data[0].terms[mono_top] != 1
+            or mono_top[0][1] != 1
+        ):
             continue
         c = mono_top[0][0]
         high_size = over(c.data[1], a.data[1])
@@ -135,7 +158,9 @@ def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> 
                 divisor = Poly({tuple(f for f in step[0] if f[0] is not high): step[1] / c})
                 if divisor != low.data[1]:
                     continue
-                rest = Poly({m: v for m, v in equation.terms.items() if high not in free_of(m) and low not in free_of(m)})
+                rest = Poly(
+                    {m: v for m, v in equation.terms.items() if high not in free_of(m) and low not in free_of(m)}
+                )
                 value = scale(rest, -ONE_Q / c)  # = n·high + low
                 if not algebra.is_integer_valued(value):
                     continue

@@ -1,6 +1,7 @@
 """Deciding equality for all sizes: the difference of two canonical forms is zero, if need be over a common denominator.
 
-The answer is one-sided. `True` means that the two expressions are equal for every size, wherever both are defined; `False`
+The answer is one-sided. `True` means that the two expressions are equal for every size, wherever both are defined;
+`False`
 means only that the canonical form did not show it.
 """
 
@@ -27,7 +28,9 @@ from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, s
 
 @dataclass(frozen=True)
 class Equality:
-    """The answer of the canonical form: `equal`, the seconds it took, what it used, and the residual's text when it is not."""
+    """The answer of the canonical form: `equal`, the seconds it took, what it used, and the residual's text when
+    it is not.
+    """
 
     equal: bool
     seconds: float
@@ -44,7 +47,9 @@ def context_for(hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 2
     return reader
 
 
-def equal(left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 20.0) -> Equality:
+def equal(
+    left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 20.0
+) -> Equality:
     """Whether two index expressions with the same free indices are equal for all sizes, under hypotheses.
 
     >>> from lemmata.symbolic.language import vocabulary as np
@@ -72,8 +77,8 @@ def equal(left: sp.Expr, right: sp.Expr, hypotheses: Sequence[Hypothesis] = (), 
 def _small_cases(left: sp.Expr, right: sp.Expr) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """Free indices over a few numbered places are tried one by one; a symbolic size stays as it is."""
     free = dict.fromkeys([*free_indices(left), *free_indices(right)])
-    small = [i for i in free if i.size.is_Integer and i.size <= 4]
-    if not small or len(small) > 3:
+    small = [i for i in free if i.size.is_Integer and i.size <= sums.MAX_WRITTEN_OUT]
+    if not small or sp.Mul(*(i.size for i in small)) > 64:
         yield left, right
         return
     for values in product(*(range(int(i.size)) for i in small)):
@@ -109,13 +114,19 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
                 ctx.atom_rules[atom] = rest
             ctx.sum_rules.append(SumRule(fresh, next(iter(body.terms)), variables, rest, str(h)))
             return
-    elements = [(m, c) for m, c in difference.terms.items() if len(m) == 1 and m[0][1] == 1 and m[0][0].kind == "el" and not m[0][0].free]
+    elements = [
+        (m, c)
+        for m, c in difference.terms.items()
+        if len(m) == 1 and m[0][1] == 1 and m[0][0].kind == "el" and not m[0][0].free
+    ]
     if elements:
         mono, c = elements[0]
         ctx.atom_rules[mono[0][0]] = scale(Poly({m: v for m, v in difference.terms.items() if m != mono}), -ONE_Q / c)
         return
-    raise HypothesisError(f"the hypothesis {h} gives no rule: a rule needs a sum over one monomial (sum(y) = 1) or a scalar on its "
-                          "left side")
+    raise HypothesisError(
+        f"the hypothesis {h} gives no rule: a rule needs a sum over one monomial (sum(y) = 1) or a scalar on its "
+        "left side"
+    )
 
 
 def _whole_array(p: Poly) -> str | None:
@@ -126,7 +137,9 @@ def _whole_array(p: Poly) -> str | None:
     if c != 1 or len(mono) != 1 or mono[0][1] != 1 or mono[0][0].kind != "el":
         return None
     indices = [next(iter(i.terms)) for i in mono[0][0].data[2]]
-    if all(len(i) == 1 and i[0][0].kind == "ix" and i[0][1] == 1 for i in indices) and len(set(indices)) == len(indices):
+    if all(len(i) == 1 and i[0][0].kind == "ix" and i[0][1] == 1 for i in indices) and len(set(indices)) == len(
+        indices
+    ):
         return str(mono[0][0].data[0])
     return None
 
@@ -169,9 +182,17 @@ def is_zero(ctx: Context, p: Poly, depth: int = 0) -> bool:
 
 
 def away_from_kinks(ctx: Context, p: Poly) -> Poly:
-    """A derivative is stated away from its kinks: what is there only at the jump itself is left out, and that is noted."""
-    kept = {m: c for m, c in p.terms.items() if not any(
-        a.kind == "eq" and skeleton(a.data[0]) in ctx.kinks and not algebra.is_integer_valued(a.data[0]) for a, _ in m)}
+    """A derivative is stated away from its kinks: what is there only at the jump itself is left out, and that is
+    noted.
+    """
+    kept = {
+        m: c
+        for m, c in p.terms.items()
+        if not any(
+            a.kind == "eq" and skeleton(a.data[0]) in ctx.kinks and not algebra.is_integer_valued(a.data[0])
+            for a, _ in m
+        )
+    }
     if len(kept) == len(p.terms):
         return p
     ctx.used.setdefault("away from kinks")
@@ -189,7 +210,9 @@ def integer_equalities(ctx: Context, p: Poly) -> Poly:
             factor = of_atom(a, e)
             if a.kind == "eq" and algebra.is_integer_valued(a.data[0]):
                 q = a.data[0]
-                factor = subtract(algebra.at_least_zero(ctx, q), algebra.at_least_zero(ctx, subtract(q, Poly({ONE: ONE_Q}))))
+                factor = subtract(
+                    algebra.at_least_zero(ctx, q), algebra.at_least_zero(ctx, subtract(q, Poly({ONE: ONE_Q})))
+                )
             part = algebra.multiply(ctx, part, factor)
         parts.append(part)
     return add(*parts)
@@ -205,9 +228,22 @@ def oriented(ctx: Context, p: Poly) -> Poly:
                 factor = _one_way(ctx, a, ())
             elif a.kind == "sum" and e == 1 and any(b.kind == "ge" for b, _ in a.data[1]):
                 temporaries, body = sums.open_sum(ctx, a)
-                factor = sums.sum_over(ctx, temporaries, add(*(
-                    scale(algebra.product(ctx, *(_one_way(ctx, b, temporaries) if b.kind == "ge" else of_atom(b, k) for b, k in n)), v)
-                    for n, v in body.terms.items())))
+                factor = sums.sum_over(
+                    ctx,
+                    temporaries,
+                    add(
+                        *(
+                            scale(
+                                algebra.product(
+                                    ctx,
+                                    *(_one_way(ctx, b, temporaries) if b.kind == "ge" else of_atom(b, k) for b, k in n),
+                                ),
+                                v,
+                            )
+                            for n, v in body.terms.items()
+                        )
+                    ),
+                )
             else:
                 factor = of_atom(a, e)
             part = algebra.multiply(ctx, part, factor)
@@ -261,7 +297,9 @@ def merge_sums(ctx: Context, p: Poly, depth: int) -> Poly | None:
         chosen = max(own, key=lambda a: (len(a.data[0]), len(a.data[1]), a.digest))
         rest = tuple(f for f in m if f[0] is not chosen)
         others = tuple(f for f in rest if f[0].kind == "sum")
-        groups.setdefault((chosen.data[0], others), []).append((chosen, tuple(f for f in rest if f[0].kind != "sum"), c))
+        groups.setdefault((chosen.data[0], others), []).append(
+            (chosen, tuple(f for f in rest if f[0].kind != "sum"), c)
+        )
     left: list[Poly] = [Poly(dict(loose))] if loose else []  # type: ignore[arg-type]
     changed = False
     for (sizes, others), members in groups.items():

@@ -1,6 +1,7 @@
 """Factoring of a primitive polynomial into irreducibles, by python-flint's multivariate `factor`.
 
-Atoms become variables; fractional exponents become powers of a root of the atom. What is linear in some atom with a constant
+Atoms become variables; fractional exponents become powers of a root of the atom. What is linear in some atom with a
+constant
 in front is irreducible and is not sent there.
 """
 
@@ -49,7 +50,9 @@ def _factor(ctx: Context, p: Poly) -> list[tuple[Poly, int]]:
     for q, multiplicity in factors:
         back: dict[Mono, object] = {}
         for exponents, c in q.to_dict().items():
-            mono = sort_mono((atoms[n], simple(Fraction(int(e), units[atoms[n]]))) for n, e in enumerate(exponents) if e)
+            mono = sort_mono(
+                (atoms[n], simple(Fraction(int(e), units[atoms[n]]))) for n, e in enumerate(exponents) if e
+            )
             back[mono] = c
         result.append((Poly(back), int(multiplicity)))  # type: ignore[arg-type]
     if constant != 1:

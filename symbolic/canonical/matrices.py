@@ -1,6 +1,7 @@
 """Inverse and determinant of a whole matrix, as atoms with their relations.
 
-An atom holds its matrix as a polynomial in two bound indices. What is used: (AB)⁻¹ = B⁻¹A⁻¹ and det AB = det A det B for square
+An atom holds its matrix as a polynomial in two bound indices. What is used: (AB)⁻¹ = B⁻¹A⁻¹ and det AB = det A det B
+for square
 factors, (A⁻¹)⁻¹ = A, (Aᵀ)⁻¹ = (A⁻¹)ᵀ, Σ_j A⁻¹_ij A_jk = δ_ik under sums, and the derivatives.
 """
 
@@ -10,7 +11,7 @@ from fractions import Fraction
 
 from . import algebra, powers, signs, sums
 from .context import Context
-from .terms import (ONE, ONE_Q, POLY_ONE, Atom, Mono, Poly, free_of, merge, negative, of_atom, scale, subtract)
+from .terms import ONE, ONE_Q, POLY_ONE, Atom, Mono, Poly, free_of, merge, negative, of_atom, scale, subtract
 
 Matrix = tuple[Atom, Atom, Poly]  # temporaries for row and column, and the element
 
@@ -26,8 +27,14 @@ def opened(ctx: Context, a: Atom) -> Matrix:
 def _named(ctx: Context, m: Matrix) -> Poly:
     row, column, body = m
     height = body.height + 1
-    return algebra.substitute(ctx, body, {row: of_atom(ctx.index(("b", height, 0), row.data[1])),
-                                          column: of_atom(ctx.index(("b", height, 1), column.data[1]))})
+    return algebra.substitute(
+        ctx,
+        body,
+        {
+            row: of_atom(ctx.index(("b", height, 0), row.data[1])),
+            column: of_atom(ctx.index(("b", height, 1), column.data[1])),
+        },
+    )
 
 
 def _content(ctx: Context, m: Matrix) -> tuple[Poly, Matrix]:
@@ -92,7 +99,9 @@ def inverse(ctx: Context, m: Matrix, i: Poly, j: Poly) -> Poly:
     if split is not None:
         left, right = split
         k = ctx.temporary(row.data[1])
-        return sums.sum_over(ctx, (k,), algebra.multiply(ctx, inverse(ctx, right, i, of_atom(k)), inverse(ctx, left, of_atom(k), j)))
+        return sums.sum_over(
+            ctx, (k,), algebra.multiply(ctx, inverse(ctx, right, i, of_atom(k)), inverse(ctx, left, of_atom(k), j))
+        )
     named, turned = _named(ctx, m), _named(ctx, (column, row, m[2]))
     if turned == named:  # a symmetric matrix has a symmetric inverse
         if j.digest < i.digest:
@@ -137,7 +146,9 @@ def derivative(ctx: Context, a: Atom, of_poly: object) -> Poly:
         return inner
     m = opened(ctx, a)
     if a.kind == "det":
-        total = sums.sum_over(ctx, (row, column), algebra.multiply(ctx, inner, inverse(ctx, m, of_atom(column), of_atom(row))))
+        total = sums.sum_over(
+            ctx, (row, column), algebra.multiply(ctx, inner, inverse(ctx, m, of_atom(column), of_atom(row)))
+        )
         return algebra.multiply(ctx, of_atom(a), total)
     left, right = inverse(ctx, m, a.data[2], of_atom(row)), inverse(ctx, m, of_atom(column), a.data[3])
     return negative(sums.sum_over(ctx, (row, column), algebra.product(ctx, left, inner, right)))
@@ -176,7 +187,9 @@ def cancel(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly | No
 
 def _lone(p: Poly, temporaries: tuple[Atom, ...]) -> Atom | None:
     mono = next(iter(p.terms)) if len(p.terms) == 1 else ONE
-    return mono[0][0] if len(mono) == 1 and p.terms[mono] == 1 and mono[0][0] in temporaries and mono[0][1] == 1 else None
+    return (
+        mono[0][0] if len(mono) == 1 and p.terms[mono] == 1 and mono[0][0] in temporaries and mono[0][1] == 1 else None
+    )
 
 
 def _matched(ctx: Context, a: Atom, place: int, t: Atom, temporaries: tuple[Atom, ...], rest: Mono) -> Poly | None:
@@ -198,7 +211,11 @@ def _matched(ctx: Context, a: Atom, place: int, t: Atom, temporaries: tuple[Atom
                 if dict(current).get(b, 0) >= 1:
                     current = merge(current, ((b, -1),))
                     continue
-                match = sums.match_sum(ctx, b, tuple(x for x in temporaries if x not in gone and x is not t), current) if b.kind == "sum" else None
+                match = (
+                    sums.match_sum(ctx, b, tuple(x for x in temporaries if x not in gone and x is not t), current)
+                    if b.kind == "sum"
+                    else None
+                )
                 if match is None:
                     break
                 current, more = match
@@ -211,7 +228,9 @@ def _matched(ctx: Context, a: Atom, place: int, t: Atom, temporaries: tuple[Atom
                 continue
             others = tuple(x for x in temporaries if x not in gone)
             end = a.data[2] if place == 3 else a.data[3]
-            delta = algebra.multiply(ctx, algebra.equals_zero(ctx, subtract(end, of_atom(k))), algebra.of_factors(ctx, current))
+            delta = algebra.multiply(
+                ctx, algebra.equals_zero(ctx, subtract(end, of_atom(k))), algebra.of_factors(ctx, current)
+            )
             result = sums.sum_over(ctx, tuple(x for x in others if x is not t), delta)
             left_over = Poly({m: v for m, v in matrix.terms.items() if m != lead})
             if left_over.terms:

@@ -1,6 +1,7 @@
 """Powers, exponentials and logarithms of polynomials.
 
-A base with several terms is made primitive (numbers and common factors out) and factored into irreducibles, so that related
+A base with several terms is made primitive (numbers and common factors out) and factored into irreducibles, so that
+related
 denominators share their factors. Roots are taken only of what is known to be positive; the rest stays under the root.
 `exp` of a sum becomes a product of powers of exp of monomials, `log` splits on known positive factors, and the two undo
 each other.
@@ -16,8 +17,25 @@ from flint import fmpq, fmpz
 
 from . import algebra, factoring, signs, special
 from .context import Context, Undefined
-from .terms import (ONE, ONE_Q, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, merge, negative, number, of_atom, scale,
-                    simple, sort_mono, subtract)
+from .terms import (
+    ONE,
+    ONE_Q,
+    POLY_ONE,
+    ZERO,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    add,
+    merge,
+    negative,
+    number,
+    of_atom,
+    scale,
+    simple,
+    sort_mono,
+    subtract,
+)
 
 MAX_EXPAND = 24
 
@@ -58,7 +76,9 @@ def _power_of(ctx: Context, p: Poly, e: Exponent) -> Poly:
     result = _mono_power(ctx, content, c, e)
     known: list[tuple[Poly, int]] = []
     rest: list[tuple[Poly, int]] = []
-    for factor, multiplicity in [(primitive, 1)] if isinstance(e, Fraction) and primitive.complex else factoring.factor(ctx, primitive):
+    for factor, multiplicity in (
+        [(primitive, 1)] if isinstance(e, Fraction) and primitive.complex else factoring.factor(ctx, primitive)
+    ):
         if isinstance(e, int) or signs.is_positive(ctx, factor):
             known.append((factor, multiplicity))
         elif signs.is_positive(ctx, negative(factor)):
@@ -122,7 +142,9 @@ def _mono_power(ctx: Context, mono: Mono, c: fmpq, e: Exponent) -> Poly:
                 magnitude = absolute(ctx, of_atom(a))
                 if k * e < 0:  # |a|^(-1) = |a| / a²
                     out.append((a, simple(2 * (k * e).__floor__())))
-                    result = algebra.multiply(ctx, result, power_of(ctx, magnitude, simple(k * e - 2 * (k * e).__floor__())))
+                    result = algebra.multiply(
+                        ctx, result, power_of(ctx, magnitude, simple(k * e - 2 * (k * e).__floor__()))
+                    )
                 else:
                     result = algebra.multiply(ctx, result, power_of(ctx, magnitude, simple(k * e)))
         elif known == "-":
@@ -206,7 +228,9 @@ def split_content(ctx: Context, p: Poly, roots: bool = False) -> tuple[Mono, Pol
     return merge(mono, more), rest
 
 
-def split_indicators(ctx: Context, arguments: Sequence[Poly], rebuild: Callable[..., Poly], whole: bool = False) -> Poly | None:
+def split_indicators(
+    ctx: Context, arguments: Sequence[Poly], rebuild: Callable[..., Poly], whole: bool = False
+) -> Poly | None:
     """f(a + b [c]) = [c] f(a + b) + (1 - [c]) f(a), for one 0/1 factor at the top level; None when there is none.
 
     Where only one branch is defined, its value is used (the statement is about where things are defined); with `whole`
@@ -222,7 +246,9 @@ def split_indicators(ctx: Context, arguments: Sequence[Poly], rebuild: Callable[
         return None
     on, off = [], []
     for p in arguments:
-        with_it = Poly({tuple(f for f in m if f[0] is not found): c for m, c in p.terms.items() if any(f[0] is found for f in m)})
+        with_it = Poly(
+            {tuple(f for f in m if f[0] is not found): c for m, c in p.terms.items() if any(f[0] is found for f in m)}
+        )
         without = Poly({m: c for m, c in p.terms.items() if not any(f[0] is found for f in m)})
         on.append(add(with_it, without))
         off.append(without)
@@ -347,7 +373,9 @@ def _logarithm(ctx: Context, p: Poly) -> Poly:
         else:
             kept.append((a, e))
     several = len(primitive.terms) > 1
-    for factor, multiplicity in ([(primitive, 1)] if primitive.complex else factoring.factor(ctx, primitive)) if several else []:
+    for factor, multiplicity in (
+        ([(primitive, 1)] if primitive.complex else factoring.factor(ctx, primitive)) if several else []
+    ):
         if signs.is_positive(ctx, factor):
             parts.append(scale(of_atom(ctx.atom("log", factor)), fmpq(multiplicity)))
         elif signs.is_positive(ctx, negative(factor)):
@@ -368,7 +396,9 @@ def _logarithm(ctx: Context, p: Poly) -> Poly:
             # log(a^-1) = -log a: defined for the same a
             parts.append(negative(of_atom(ctx.atom("log", Poly({((kept[0][0], -kept[0][1]),): ONE_Q})))))
         elif not rest and len(kept) == 1 and kept[0][1].denominator > 1:
-            parts.append(scale(of_atom(ctx.atom("log", of_atom(kept[0][0]))), fmpq(kept[0][1].numerator, kept[0][1].denominator)))
+            parts.append(
+                scale(of_atom(ctx.atom("log", of_atom(kept[0][0]))), fmpq(kept[0][1].numerator, kept[0][1].denominator))
+            )
         else:
             parts.append(of_atom(ctx.atom("log", joined)))
     return add(*parts)
@@ -380,7 +410,10 @@ def _log_number(ctx: Context, c: fmpq) -> Poly:
     parts = []
     for part, sign in ((c.p, 1), (c.q, -1)):
         if part > 1:
-            parts += [scale(of_atom(ctx.atom("log", number(int(prime)))), fmpq(sign * int(m))) for prime, m in fmpz(part).factor()]
+            parts += [
+                scale(of_atom(ctx.atom("log", number(int(prime)))), fmpq(sign * int(m)))
+                for prime, m in fmpz(part).factor()
+            ]
     return add(*parts)
 
 

@@ -95,4 +95,3 @@ def _joined(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono, high: Atom,
         return None
     rest = tuple(t for t in temporaries if t is not high and t is not low)
     return sums.sum_over(ctx, (*rest, whole), body)
-

@@ -1,6 +1,7 @@
 """From an index expression (SymPy with index nodes) to the canonical form.
 
-One handler a node type. Bound indices become temporaries, definitions are read once and used at other indices by substitution,
+One handler a node type. Bound indices become temporaries, definitions are read once and used at other indices by
+substitution,
 derivatives are carried out by `derivative`. A node without a handler is an error that names it.
 """
 
@@ -84,8 +85,10 @@ class Reader:
             handler = HANDLERS.get(kind)
             if handler is not None:
                 return getattr(self, handler)
-        raise UnsupportedError(f"the canonical form has no reading for {type(node).__name__}: {node}; "
-                               "declare it as an operation, or rewrite it with the functions of the vocabulary")
+        raise UnsupportedError(
+            f"the canonical form has no reading for {type(node).__name__}: {node}; "
+            "declare it as an operation, or rewrite it with the functions of the vocabulary"
+        )
 
     def read_add(self, node: Any, env: Environment) -> Poly:
         return add(*(self._read(a, env) for a in node.args))
@@ -139,7 +142,9 @@ class Reader:
     def _matrix_function(self, tensor: MatrixTensor, indices: tuple[Poly, ...], env: Environment) -> Poly:
         """An element of an inverse, or a determinant; the leading parameters are a batch."""
         places = [self.ctx.temporary(self.size(p.size)) for p in tensor.parameters]
-        body = self._read(tensor.body, {**env, **{p: of_atom(t) for p, t in zip(tensor.parameters, places, strict=True)}})
+        body = self._read(
+            tensor.body, {**env, **{p: of_atom(t) for p, t in zip(tensor.parameters, places, strict=True)}}
+        )
         *batch, row, column = places
         body = algebra.substitute(self.ctx, body, dict(zip(batch, indices, strict=False)))
         if tensor.kind == "det":
@@ -155,7 +160,9 @@ class Reader:
         if isinstance(node.tensor, nodes.DefinedTensor):
             return self._defined(node.tensor, indices)
         if node.tensor in self.closed:
-            return algebra.element(self.ctx, node.tensor.name, self.free_domains[node.tensor], indices, self.closed[node.tensor])
+            return algebra.element(
+                self.ctx, node.tensor.name, self.free_domains[node.tensor], indices, self.closed[node.tensor]
+            )
         self._only_one(node.tensor)
         return algebra.element(self.ctx, node.tensor.name, node.tensor.domain, indices)
 
@@ -168,15 +175,19 @@ class Reader:
             if tensor.domain.rows_sum_to_one and tensor.name not in self.ctx.row_names and tensor.shape:
                 self._rows_sum_to_one(tensor)
         elif known != tensor:
-            raise UnsupportedError(f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
-                                   f"{known.domain.name} and {tensor.domain.name}: give them different names")
+            raise UnsupportedError(
+                f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
+                f"{known.domain.name} and {tensor.domain.name}: give them different names"
+            )
 
     def _rows_sum_to_one(self, tensor: nodes.Tensor) -> None:
         """The rule that a simplex or one-hot domain gives: Σ over the last axis = 1."""
         self.ctx.row_names.add(tensor.name)
         places = tuple(self.ctx.temporary(self.size(n)) for n in tensor.shape)
         atom = self.ctx.atom("el", tensor.name, tensor.domain, tuple(of_atom(t) for t in places))
-        self.ctx.sum_rules.append(SumRule(places[-1:], ((atom, 1),), places[:-1], POLY_ONE, f"rows of {tensor.name} sum to 1"))
+        self.ctx.sum_rules.append(
+            SumRule(places[-1:], ((atom, 1),), places[:-1], POLY_ONE, f"rows of {tensor.name} sum to 1")
+        )
 
     def _relaxed(self, tensor: nodes.Tensor) -> bool:
         """Whether a tensor's entries obey relations that a derivative by one of them must not see."""
@@ -202,8 +213,10 @@ class Reader:
     def read_symbol(self, node: sp.Symbol, env: Environment) -> Poly:
         if node.is_integer and node.is_positive:
             return of_atom(self.ctx.atom("size", node.name))
-        raise UnsupportedError(f"the symbol {node} is neither a size, an index nor a declared scalar; "
-                               f"declare it with array({node.name!r}, '')")
+        raise UnsupportedError(
+            f"the symbol {node} is neither a size, an index nor a declared scalar; "
+            f"declare it with array({node.name!r}, '')"
+        )
 
     def _opened(self, node: nodes.Binder, env: Environment) -> tuple[Atom, Poly]:
         t = self.ctx.temporary(self.size(node.bound.size))
@@ -239,7 +252,9 @@ class Reader:
         if isinstance(c, sp.And):
             return algebra.product(self.ctx, *(self._condition(a, env) for a in c.args))
         if isinstance(c, sp.Or):
-            return subtract(POLY_ONE, algebra.product(self.ctx, *(subtract(POLY_ONE, self._condition(a, env)) for a in c.args)))
+            return subtract(
+                POLY_ONE, algebra.product(self.ctx, *(subtract(POLY_ONE, self._condition(a, env)) for a in c.args))
+            )
         if isinstance(c, sp.Not):
             return subtract(POLY_ONE, self._condition(c.args[0], env))
         if isinstance(c, sp.core.relational.Relational):
@@ -266,7 +281,9 @@ class Reader:
         if not isinstance(tensor, nodes.DefinedTensor) or tensor in self.closed:
             if tensor not in self.closed and self._relaxed(tensor):
                 return self._by_free_entries(node, tensor, indices, env)
-            at = algebra.element(self.ctx, tensor.name, tensor.domain, indices, *([self.closed[tensor]] if tensor in self.closed else []))
+            at = algebra.element(
+                self.ctx, tensor.name, tensor.domain, indices, *([self.closed[tensor]] if tensor in self.closed else [])
+            )
             return derivative.derivative(self.ctx, self._read(node.expression, env), at)
         # by a named intermediate: it is a variable of its own where the expression names it
         parameters, body = self.definition(tensor)
@@ -277,7 +294,9 @@ class Reader:
         result = derivative.derivative(self.ctx, inner._read(node.expression, env), at)
         return algebra.substitute(self.ctx, result, {marker: (parameters, body)})  # type: ignore[dict-item]
 
-    def _by_free_entries(self, node: nodes.PartialDerivative, tensor: nodes.Tensor, indices: tuple[Poly, ...], env: Environment) -> Poly:
+    def _by_free_entries(
+        self, node: nodes.PartialDerivative, tensor: nodes.Tensor, indices: tuple[Poly, ...], env: Environment
+    ) -> Poly:
         """The derivative by an entry while the entries obey no relation; the relations hold again in the result."""
         self._only_one(tensor)
         marker = self.ctx.index(("free", tensor.name), POLY_ONE)
@@ -304,7 +323,9 @@ class Reader:
         if row is None:
             raise UnsupportedError(f"the function {type(node).__name__} is not declared; declare it as an operation")
         if len(arguments) > row.arity:
-            raise UnsupportedError(f"{type(node).__name__} with {len(arguments)} arguments is not declared; {row.name} has {row.arity}")
+            raise UnsupportedError(
+                f"{type(node).__name__} with {len(arguments)} arguments is not declared; {row.name} has {row.arity}"
+            )
         return algebra.function(self.ctx, row.name, *arguments)
 
     def read_floor(self, node: Any, env: Environment) -> Poly:
@@ -338,7 +359,10 @@ class Reader:
 
     def hyperbolic(self, p: Poly, sign: int) -> Poly:
         """(e^p ± e^-p)/2."""
-        return scale(add(powers.exponential(self.ctx, p), scale(powers.exponential(self.ctx, negative(p)), fmpq(sign))), fmpq(1, 2))
+        return scale(
+            add(powers.exponential(self.ctx, p), scale(powers.exponential(self.ctx, negative(p)), fmpq(sign))),
+            fmpq(1, 2),
+        )
 
     def divide(self, a: Poly, b: Poly) -> Poly:
         """a / b."""
@@ -369,8 +393,9 @@ FUNCTIONS: dict[str, Callable[..., Poly]] = {
     "tanh": _tanh,
     "arcsinh": lambda r, p: powers.logarithm(r.ctx, add(p, r.root(add(algebra.power(r.ctx, p, 2), POLY_ONE)))),
     "arccosh": _arccosh,
-    "arctanh": lambda r, p: scale(subtract(powers.logarithm(r.ctx, add(POLY_ONE, p)),
-                                           powers.logarithm(r.ctx, subtract(POLY_ONE, p))), fmpq(1, 2)),
+    "arctanh": lambda r, p: scale(
+        subtract(powers.logarithm(r.ctx, add(POLY_ONE, p)), powers.logarithm(r.ctx, subtract(POLY_ONE, p))), fmpq(1, 2)
+    ),
     "arccos": lambda r, p: subtract(scale(of_atom(r.pi), fmpq(1, 2)), algebra.function(r.ctx, "arcsin", p)),
 }
 

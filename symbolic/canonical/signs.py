@@ -69,7 +69,11 @@ def _some_term_is_positive(ctx: Context, a: Atom) -> bool:
         return False
     size = a.data[0][0]
     own = ctx.index(("b", a.height, 0), size)
-    places = [Poly({}), subtract(size, Poly({ONE: ONE_Q})), *(of_atom(i) for i in sorted(a.free, key=lambda i: i.digest) if i.data[1] == size)]
+    places = [
+        Poly({}),
+        subtract(size, Poly({ONE: ONE_Q})),
+        *(of_atom(i) for i in sorted(a.free, key=lambda i: i.digest) if i.data[1] == size),
+    ]
     from . import algebra
 
     return any(is_nonnegative(ctx, algebra.substitute(ctx, condition, {own: at})) for at in places)
@@ -80,7 +84,11 @@ def _unsure_log(ctx: Context, part: object) -> bool:
     if isinstance(part, Atom):
         if part.kind == "log":
             return not is_positive(ctx, part.data[0])
-        return any(_unsure_log(ctx, d) for d in part.data) if part.kind in ("exp", "base", "sum", "prod", "max", "fn") else False
+        return (
+            any(_unsure_log(ctx, d) for d in part.data)
+            if part.kind in ("exp", "base", "sum", "prod", "max", "fn")
+            else False
+        )
     if isinstance(part, Poly):
         return any(_unsure_log(ctx, a) for m in part.terms for a, _ in m)
     return isinstance(part, tuple) and any(_unsure_log(ctx, d) for d in part)
@@ -207,7 +215,8 @@ def _end(value: float) -> Fraction | float:
 
 def _by_sign(sign: str) -> Interval:
     return {"+": (_ZERO, True, _INF, True), "-": (-_INF, True, _ZERO, True), "0+": (_ZERO, False, _INF, True)}.get(
-        sign, (-_INF, True, _INF, True))
+        sign, (-_INF, True, _INF, True)
+    )
 
 
 def _atom_interval(ctx: Context, a: Atom) -> Interval:
@@ -291,7 +300,9 @@ def _nonnegative_at_ends(ctx: Context, p: Poly, depth: int) -> bool:
     bounds = {a: _range_of(ctx, a) for a in atoms}
     if any(b is None for b in bounds.values()):
         return False
-    linear = [a for a in atoms if all(b is a or not (b.free & a.free) or b.kind == "size" for m in p.terms for b, _ in m)]
+    linear = [
+        a for a in atoms if all(b is a or not (b.free & a.free) or b.kind == "size" for m in p.terms for b, _ in m)
+    ]
     if not linear:
         # sizes are at least 1: write n = 1 + m and look at the coefficients
         if atoms:

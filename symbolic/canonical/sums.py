@@ -1,6 +1,7 @@
 """Sums over bound indices, kept as connected sums of one monomial.
 
-A sum distributes over terms; what does not depend on the index leaves it; deltas are contracted; sums inside are merged into
+A sum distributes over terms; what does not depend on the index leaves it; deltas are contracted; sums inside are
+merged into
 one flat sum; a partial sum against its own reciprocal cancels; factors that share no bound index are separate sums.
 Bound indices get canonical names: by a signature first, then by trying the few that remain tied.
 """
@@ -14,8 +15,24 @@ from itertools import product
 
 from . import algebra, digits, matrices, permutations, powers, ranges, signs
 from .context import Context, SumRule
-from .terms import (ONE, POLY_ONE, ZERO, Atom, Exponent, Mono, Poly, add, free_of, merge, number, of_atom, of_mono, scale,
-                    simple, sort_mono, subtract)
+from .terms import (
+    ONE,
+    POLY_ONE,
+    ZERO,
+    Atom,
+    Mono,
+    Poly,
+    add,
+    free_of,
+    merge,
+    number,
+    of_atom,
+    of_mono,
+    scale,
+    simple,
+    sort_mono,
+    subtract,
+)
 
 MAX_TIED = 5040
 MAX_WRITTEN_OUT = 8  # a sum over so few places is written out, so that it meets its terms
@@ -112,8 +129,14 @@ def _contract(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono, delta: At
     mapping = {index: value}
     body = algebra.substitute_mono(ctx, rest, mapping)
     single = next(iter(value.terms)) if len(value.terms) == 1 else None
-    in_range = (single is not None and len(single) == 1 and single[0][0].kind == "ix" and single[0][1] == 1
-                and value.terms[single] == 1 and single[0][0].data[1] == index.data[1])
+    in_range = (
+        single is not None
+        and len(single) == 1
+        and single[0][0].kind == "ix"
+        and single[0][1] == 1
+        and value.terms[single] == 1
+        and single[0][0].data[1] == index.data[1]
+    )
     if not in_range:
         body = algebra.multiply(ctx, body, _within(ctx, value, index.data[1]))
     return sum_over(ctx, tuple(t for t in temporaries if t is not index), body)
@@ -147,8 +170,13 @@ def _components(temporaries: tuple[Atom, ...], mono: Mono) -> list[tuple[tuple[A
     for t in temporaries:
         if find(t) not in roots:
             roots.append(find(t))
-    return [(tuple(t for t in temporaries if find(t) is r),
-             tuple(f for f in mono if find(next(iter(f[0].free & chosen))) is r)) for r in roots]
+    return [
+        (
+            tuple(t for t in temporaries if find(t) is r),
+            tuple(f for f in mono if find(next(iter(f[0].free & chosen))) is r),
+        )
+        for r in roots
+    ]
 
 
 # ---------------------------------------------------------------------- cancellation under a sum
@@ -174,8 +202,12 @@ def _cancel_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> P
         if a.kind == "argmax" and e == 1:
             value = a.data[2]
             single = next(iter(value.terms)) if len(value.terms) == 1 else ONE
-            if (len(single) == 1 and value.terms[single] == 1 and single[0][0] in temporaries
-                    and single[0][0].data[1] == a.data[0][0]):
+            if (
+                len(single) == 1
+                and value.terms[single] == 1
+                and single[0][0] in temporaries
+                and single[0][0].data[1] == a.data[0][0]
+            ):
                 t = single[0][0]
                 rest = tuple(f for f in mono if f[0] is not a)
                 if t not in free_of(rest) and t not in a.data[1].free:
@@ -216,8 +248,11 @@ def _cancel_lead_inside(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono,
     return sum_over(ctx, tuple(t for t in temporaries if t not in gone), body)
 
 
-def match_sum(ctx: Context, pattern: Atom, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[Mono, frozenset[Atom]] | None:
-    """Find the body of a sum atom among the factors, its bound indices standing for temporaries that occur nowhere else.
+def match_sum(
+    ctx: Context, pattern: Atom, temporaries: tuple[Atom, ...], mono: Mono
+) -> tuple[Mono, frozenset[Atom]] | None:
+    """Find the body of a sum atom among the factors, its bound indices standing for temporaries that occur nowhere
+    else.
 
     Returns the other factors (the pattern's own reciprocal included) and the temporaries that the match used up.
     """
@@ -246,7 +281,7 @@ def _divide_exactly(mono: Mono, wanted: Mono) -> Mono | None:
         have = exponents.get(a)
         if have is None:
             return None
-        if e > 0 and have < e or e < 0 and have > e:
+        if (e > 0 and have < e) or (e < 0 and have > e):
             return None
         left = simple(have - e)
         if left:
@@ -256,7 +291,9 @@ def _divide_exactly(mono: Mono, wanted: Mono) -> Mono | None:
     return sort_mono(exponents.items())
 
 
-def match_rule(ctx: Context, rule: SumRule, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[Mono, frozenset[Atom], Poly] | None:
+def match_rule(
+    ctx: Context, rule: SumRule, temporaries: tuple[Atom, ...], mono: Mono
+) -> tuple[Mono, frozenset[Atom], Poly] | None:
     """Find Σ_t factors of a hypothesis inside a flat sum, for some value of the hypothesis' free indices."""
     for mapping in unify_factors(ctx, rule.factors, (*rule.bound, *rule.variables), mono):
         chosen = []
@@ -265,12 +302,19 @@ def match_rule(ctx: Context, rule: SumRule, temporaries: tuple[Atom, ...], mono:
             if image is None:
                 break
             mono_image = next(iter(image.terms), ONE)
-            if not (len(image.terms) == 1 and len(mono_image) == 1 and image.terms[mono_image] == 1 and mono_image[0][0] in temporaries
-                    and mono_image[0][0].data[1] == b.data[1]):
+            if not (
+                len(image.terms) == 1
+                and len(mono_image) == 1
+                and image.terms[mono_image] == 1
+                and mono_image[0][0] in temporaries
+                and mono_image[0][0].data[1] == b.data[1]
+            ):
                 break
             chosen.append(mono_image[0][0])
         else:
-            if len(set(chosen)) != len(chosen) or any(image.free & set(chosen) for v, image in mapping.items() if v not in rule.bound):
+            if len(set(chosen)) != len(chosen) or any(
+                image.free & set(chosen) for v, image in mapping.items() if v not in rule.bound
+            ):
                 continue
             wanted = algebra.substitute_mono(ctx, rule.factors, mapping)
             if len(wanted.terms) != 1 or next(iter(wanted.terms.values())) != 1:
@@ -285,6 +329,7 @@ def match_rule(ctx: Context, rule: SumRule, temporaries: tuple[Atom, ...], mono:
 
 def unify_factors(ctx: Context, factors: Mono, variables: tuple[Atom, ...], mono: Mono) -> Iterator[dict[Atom, Poly]]:
     """Ways to match element factors of a pattern with factors of a monomial, index by index."""
+
     def extend(n: int, mapping: dict[Atom, Poly]) -> Iterator[dict[Atom, Poly]]:
         if n == len(factors):
             yield mapping
@@ -328,10 +373,14 @@ def make_sum(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly:
     parts = []
     for m, c in named.terms.items():  # one term, but for sign-normalised factors that flip
         atom = ctx.atom("sum", sizes, m)
-        if atom.height != height or not all(("b", height, n) in {i.data[0] for i in free_of(m)} for n in range(len(sizes))):
+        if atom.height != height or not all(
+            ("b", height, n) in {i.data[0] for i in free_of(m)} for n in range(len(sizes))
+        ):
             # a term lost an index or height when it was renamed: sum it again from fresh temporaries
             fresh = tuple(ctx.temporary(s) for s in sizes)
-            back = {ctx.index(("b", height, n), s): of_atom(t) for n, (s, t) in enumerate(zip(sizes, fresh, strict=True))}
+            back = {
+                ctx.index(("b", height, n), s): of_atom(t) for n, (s, t) in enumerate(zip(sizes, fresh, strict=True))
+            }
             parts.append(scale(sum_over(ctx, fresh, algebra.substitute_mono(ctx, m, back)), c))
             continue
         parts.append(scale(algebra.of_factors(ctx, ((atom, 1),)), c))
@@ -360,7 +409,9 @@ def _orders(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Iterator
 
 
 def _signature(ctx: Context, t: Atom, temporaries: tuple[Atom, ...], mono: Mono) -> tuple[object, ...]:
-    """What an index looks like from its place: size, and the factors it is in, with the other bound indices made alike."""
+    """What an index looks like from its place: size, and the factors it is in, with the other bound indices made
+    alike.
+    """
     mapping = {s: of_atom(ctx.index(("m", 1 if s is t else 0), s.data[1])) for s in temporaries}
     seen = sorted((algebra.substitute_atom(ctx, a, mapping).digest, str(e)) for a, e in mono if t in a.free)
     others = sorted((algebra.substitute_atom(ctx, a, mapping).digest, str(e)) for a, e in mono if t not in a.free)
@@ -390,7 +441,9 @@ def maximum_over(ctx: Context, t: Atom, body: Poly) -> Poly:
     content, primitive = powers.split_content(ctx, scale(inside, 1 / c), roots=True)
     positive = tuple((a, e) for a, e in content if t not in a.free and signs.atom_sign(ctx, a) == "+")
     if positive:
-        primitive = algebra.multiply(ctx, scale(inside, 1 / c), Poly({tuple((a, -e) for a, e in positive): number(1).terms[ONE]}))
+        primitive = algebra.multiply(
+            ctx, scale(inside, 1 / c), Poly({tuple((a, -e) for a, e in positive): number(1).terms[ONE]})
+        )
     else:
         primitive = scale(inside, 1 / c)
     named = _named(ctx, t, primitive)
@@ -399,7 +452,9 @@ def maximum_over(ctx: Context, t: Atom, body: Poly) -> Poly:
 
 
 def argmax_over(ctx: Context, t: Atom, body: Poly, value: Poly) -> Poly:
-    """1 at the place of the maximum; a term that does not depend on t, or a positive number in front, does not move it."""
+    """1 at the place of the maximum; a term that does not depend on t, or a positive number in front, does not
+    move it.
+    """
     inside = Poly({m: c for m, c in body.terms.items() if t in free_of(m)})
     inside = scale(inside, 1 / powers._number_content(inside)) if inside.terms else inside
     named = _named(ctx, t, inside)
@@ -412,7 +467,9 @@ def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
         return ZERO
     size = t.data[1]
     if size.constant is not None and size.constant <= MAX_WRITTEN_OUT:
-        return algebra.product(ctx, *(algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(size.constant.p))))
+        return algebra.product(
+            ctx, *(algebra.substitute(ctx, body, {t: number(v)}) for v in range(int(size.constant.p)))
+        )
     if signs.is_positive(ctx, body):  # Π f = e^{Σ log f}
         return powers.exponential(ctx, sum_over(ctx, (t,), powers.logarithm(ctx, body)))
     if len(body.terms) == 1:
@@ -429,13 +486,22 @@ def product_over(ctx: Context, t: Atom, body: Poly) -> Poly:
                 result = algebra.multiply(ctx, result, product_over(ctx, t, number(-c)))
         for a, e in mono:
             if a.kind == "exp":
-                result = algebra.multiply(ctx, result, powers.exponential(
-                    ctx, sum_over(ctx, (t,), scale(of_mono(a.data[0]), powers.fmpq(e.numerator, e.denominator)))))
+                result = algebra.multiply(
+                    ctx,
+                    result,
+                    powers.exponential(
+                        ctx, sum_over(ctx, (t,), scale(of_mono(a.data[0]), powers.fmpq(e.numerator, e.denominator)))
+                    ),
+                )
             elif t not in a.free:
-                result = algebra.multiply(ctx, result, powers.symbolic_power(ctx, algebra.of_factors(ctx, ((a, e),)), size))
+                result = algebra.multiply(
+                    ctx, result, powers.symbolic_power(ctx, algebra.of_factors(ctx, ((a, e),)), size)
+                )
             else:
                 named = _named(ctx, t, of_atom(a))
-                result = algebra.multiply(ctx, result, powers.power_of(ctx, of_atom(ctx.atom("prod", (size,), named)), e))
+                result = algebra.multiply(
+                    ctx, result, powers.power_of(ctx, of_atom(ctx.atom("prod", (size,), named)), e)
+                )
         return result
     named = _named(ctx, t, body)
     return of_atom(ctx.atom("prod", (size,), named))

@@ -67,8 +67,9 @@ class Atom:
                 name = b"" if self.data[0][0] != "b" else _bytes(self.data[0])
                 self._blind = blake2b(b"ix" + name + _bytes(self.data[1]), digest_size=8).digest()
             else:
-                self._blind = blake2b(_bytes(self.kind) + b"(" + b",".join(map(_blind, self.data)) + b")",
-                                      digest_size=8).digest()
+                self._blind = blake2b(
+                    _bytes(self.kind) + b"(" + b",".join(map(_blind, self.data)) + b")", digest_size=8
+                ).digest()
         return self._blind
 
     def __repr__(self) -> str:
@@ -190,7 +191,8 @@ def skeleton(part: Any) -> bytes:
         return part.kind.encode() + b"(" + b",".join(skeleton(d) for d in part.data) + b")"
     if isinstance(part, Poly):
         items = sorted((skeleton(m), c) for m, c in part.terms.items())
-        # up to one sign for all terms, so that a kink at x - 1 is not taken for one at x + 1; where several terms look alike
+        # up to one sign for all terms, so that a kink at x - 1 is not taken for one at x + 1; where several terms
+        # look alike
         # (x_i - x_j) nothing says which is first, and the signs are left out
         alike = len({s for s, _ in items}) < len(items)
         sign = 1 if alike or items[0][1] > 0 else -1
@@ -269,7 +271,13 @@ def subtract(a: Poly, b: Poly) -> Poly:
 
 def number(value: Any) -> Poly:
     """A constant polynomial."""
-    q = value if isinstance(value, fmpq) else fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else fmpq(value)
+    q = (
+        value
+        if isinstance(value, fmpq)
+        else fmpq(value.numerator, value.denominator)
+        if isinstance(value, Fraction)
+        else fmpq(value)
+    )
     return Poly({ONE: q}) if q else ZERO
 
 

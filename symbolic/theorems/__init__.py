@@ -1,4 +1,6 @@
-"""The theorems, one file a topic; each is one decorated function. Listing, tests, docs and command line follow from these."""
+"""The theorems, one file a topic; each is one decorated function. Listing, tests, docs and command line follow
+from these.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Right claims made wrong: mutations of the claimed gradient's syntax tree, and a referee that compares it with the original.
+"""Right claims made wrong: mutations of the claimed gradient's syntax tree, and a referee that compares it with the
+original.
 
-The referee shares nothing with the judge but the drawing of inputs: it runs both gradients at many points and compares them with
+The referee shares nothing with the judge but the drawing of inputs: it runs both gradients at many points and
+compares them with
 each other, where the judge compares one with differences of the forward pass.
 """
 
@@ -114,7 +116,9 @@ class _Replace(ast.NodeTransformer):
 
 
 def drawn(claims: list[Data], count: int, seed: int) -> list[tuple[Data, dict[str, Any]]]:
-    """`count` mutants that run, with their originals: every claim and every kind of mutation as often as can be, by a seed."""
+    """`count` mutants that run, with their originals: every claim and every kind of mutation as often as can be,
+    by a seed.
+    """
     chooser = random.Random(seed)
     every = [(c, m) for c in claims if c.get("true", True) for m in mutants(c)]
     chooser.shuffle(every)

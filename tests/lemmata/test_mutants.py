@@ -1,4 +1,5 @@
-"""Right claims made wrong, by a seed: each mutant is refuted, or an independent comparison shows that it is equal after all.
+"""Right claims made wrong, by a seed: each mutant is refuted, or an independent comparison shows that it is equal
+after all.
 
 LEMMATA_CLAIMS names a folder of claims from which 500 are made instead of 60 from those of this repository.
 """

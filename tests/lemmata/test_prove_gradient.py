@@ -1,4 +1,6 @@
-"""`prove_gradient` and `assert_gradient`: functions proved, refuted with a reason in words, supported, or refused with advice."""
+"""`prove_gradient` and `assert_gradient`: functions proved, refuted with a reason in words, supported, or refused
+with advice.
+"""
 
 from __future__ import annotations
 

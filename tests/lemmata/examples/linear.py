@@ -1,4 +1,6 @@
-"""A linear layer on a batch in plain NumPy, its backward pass, and one in which the sum over the batch was forgotten."""
+"""A linear layer on a batch in plain NumPy, its backward pass, and one in which the sum over the batch was
+forgotten.
+"""
 
 
 def linear(x, W, b):

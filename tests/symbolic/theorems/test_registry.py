@@ -24,11 +24,11 @@ from lemmata.symbolic.derivations.model import Derivation, Step, Verdict
 from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, check_parts, judge, replay
 from lemmata.symbolic.derivations.system import SystemCheck
 from lemmata.symbolic.derivations.theorem import theorem
-from lemmata.symbolic.theorems import find_theorem, theorems
 from lemmata.symbolic.language.errors import LemmataError, UnsupportedError
 from lemmata.symbolic.language.hypotheses import Hypothesis
 from lemmata.symbolic.language.nodes import PartialDerivative, free_indices
 from lemmata.symbolic.language.operations import OPERATIONS
+from lemmata.symbolic.theorems import find_theorem, theorems
 
 SEED = 0
 SCALE = 1 + sp.Rational(9, 10**4)
@@ -42,7 +42,9 @@ SYSTEMS = [name for name in NAMES if theorems()[name].derivation().parts]
 
 
 def pieces() -> list[str]:
-    """Every single derivation: a theorem, or "theorem/adjoint" for the parts of a system (of a large one, a few spread over it)."""
+    """Every single derivation: a theorem, or "theorem/adjoint" for the parts of a system (of a large one, a few
+    spread over it).
+    """
     found = [name for name in NAMES if name not in SYSTEMS]
     for name in SYSTEMS:
         parts = theorems()[name].derivation().parts
