@@ -71,7 +71,7 @@ def _in_processes(tasks: list[Task], jobs: int, seconds: float) -> Iterator[Row]
         while not stopped.is_set():
             with ready:
                 if not todo:
-                    return
+                    break
                 number, task = todo.popleft()
             try:
                 row = _row(task, worker.answer(task, seconds))
@@ -82,6 +82,7 @@ def _in_processes(tasks: list[Task], jobs: int, seconds: float) -> Iterator[Row]
             with ready:
                 done[number] = row
                 ready.notify_all()
+        worker.close()
 
     threads = [threading.Thread(target=serve, args=(w,), daemon=True) for w in workers]
     for thread in threads:
@@ -97,7 +98,7 @@ def _in_processes(tasks: list[Task], jobs: int, seconds: float) -> Iterator[Row]
         with ready:
             todo.clear()
         for worker in workers:
-            worker.stop()
+            worker.close()
 
 
 # ---------------------------------------------------------------------- any executor

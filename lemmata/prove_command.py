@@ -92,7 +92,7 @@ def _prove_functions(functions: list[str], known: Mapping[str, Any], seconds: fl
         with working("proving"):
             answer = worker.answer({"kind": "functions", "functions": functions, **known}, seconds)
     finally:
-        worker.stop()
+        worker.close()
     if "error" in answer:
         raise fail(answer["error"])
     text = answer.pop("text", f"{answer['verdict']}: {answer['reason']}")

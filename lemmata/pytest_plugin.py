@@ -29,7 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
     level = config.getoption("--lemmata-level") or config.getini("lemmata_level")
     if level not in LEVELS:
         raise pytest.UsageError(f"lemmata_level is {level!r}; it is one of {', '.join(LEVELS)}")
-    LEVEL.set(level)
+    token = LEVEL.set(level)
+    config.add_cleanup(lambda: LEVEL.reset(token))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ def numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None = N
             evidence.append(_extremes(d, check, right))
         if d.left.has(PartialDerivative):
             evidence.append(_differences(d, check, points, right, seed))
-            evidence += [derivative_evidence(package, d, lambda method: _left_with_holes(d, method), *points[0], right, seed)
-                         for package in installed()]
+            left = partial(_left_with_holes, d)
+            evidence += [derivative_evidence(p, d, left, *points[0], right, seed) for p in installed()]
         return tuple(evidence)
 
 

@@ -33,6 +33,7 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
+        self._closed = False
 
     def answer(self, task: Task, seconds: float) -> Answer:
         """The answer to a task; "unsupported", with the reason, where the time ran out or the process ended."""
@@ -44,6 +45,8 @@ class Worker:
             if found is not None:
                 return found
             code = self.stop()
+            if self._closed:
+                return _unanswered("the worker was closed", 0.0)
             if attempt + 1 == ATTEMPTS:
                 return _unanswered(f"the process that judged it ended with exit code {code}, {ATTEMPTS} times", 0.0)
         raise AssertionError("not reached")
@@ -76,6 +79,11 @@ class Worker:
         except queue.Empty:
             raise OSError(f"the worker was not ready after {START:g} s") from None
         return process
+
+    def close(self) -> None:
+        """Kill the process, and start no other."""
+        self._closed = True
+        self.stop()
 
     def stop(self) -> int | None:
         """Kill the process, if there is one; its exit code."""
@@ -111,7 +119,7 @@ def answer_in_worker(task: Task, seconds: float) -> Answer:
     """The answer of this thread's own worker, which is kept for the next task."""
     if getattr(_LOCAL, "worker", None) is None:
         _LOCAL.worker = Worker()
-        atexit.register(_LOCAL.worker.stop)
+        atexit.register(_LOCAL.worker.close)
     return _LOCAL.worker.answer(task, seconds)
 
 

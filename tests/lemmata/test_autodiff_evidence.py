@@ -22,7 +22,7 @@ from lemmata.verification import numeric_evidence
 SCALE = 1 + 9e-4
 # A Jacobian, a gradient, a second derivative, and one whose primal has a special function as a helper.
 DERIVATIVES = ["deriv_softmax", "deriv_cross_entropy_softmax", "hessian_logsumexp", "deriv_gelu"]
-SYSTEMS = ["vjp_attention_qkv"]
+SYSTEMS = ["vjp_attention"]
 
 
 @pytest.fixture(params=PACKAGES, ids=lambda p: p.name)
