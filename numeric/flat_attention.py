@@ -113,12 +113,22 @@ def cross_attention_vjp(x: ArrayLike, context: ArrayLike, *rest: ArrayLike) -> d
 
 
 def self_attention(x: ArrayLike, *parameters: ArrayLike) -> Array:
-    """:func:`cross_attention` of x to itself."""
+    """:func:`cross_attention` of x to itself.
+
+    >>> one, zero = np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> self_attention([[1.0], [1.0]], one, zero, one, zero, one, zero, one, [5.0]).ravel()
+    array([6., 6.])
+    """
     return cross_attention(x, x, *parameters)
 
 
 def self_attention_vjp(x: ArrayLike, *rest: ArrayLike) -> dict[str, Array]:
-    """The gradients in :func:`self_attention`; that of x is the sum of those of its two roles."""
+    """The gradients in :func:`self_attention`; that of x is the sum of those of its two roles.
+
+    >>> one, zero = np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> self_attention_vjp([[1.0], [1.0]], one, zero, one, zero, one, zero, one, [5.0], [[2.0], [2.0]])["b_O"]
+    array([4.])
+    """
     found = cross_attention_vjp(x, x, *rest)
     return {**found, "X": found["X"] + found.pop("C")}
 

@@ -51,6 +51,12 @@ def check_gradient(forward: Callable[..., Any], backward: Callable[[Arguments], 
     `room` is the distance of each entry of the variable from the edge of its domain; `margin` is the least |value| of
     what must not vanish (kinks), evaluated at both ends of a step as well. With `special` the point was chosen to lie
     at a zero or a tie, and one-sided slopes are compared before anything is concluded.
+
+    >>> square = lambda x: np.sum(x**2)
+    >>> check_gradient(square, lambda given: 2 * given["x"], {"x": np.array([1.0, 2.0])}, "x", None).compared
+    2
+    >>> check_gradient(square, lambda given: given["x"], {"x": np.array([1.0, 2.0])}, "x", None).mismatch.index
+    (0,)
     """
     x = np.asarray(arguments[variable], dtype=float)
 

@@ -222,7 +222,7 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
         rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in first.rules)
         out.append(
             "\n"
-            + escaped(" ".join(first.reasons) or PHASE_WORDS.get(first.phase, ""))
+            + escaped(sentences(first.reasons) or PHASE_WORDS.get(first.phase, ""))
             + (f" ({rules})" if rules else "")
         )
     out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")

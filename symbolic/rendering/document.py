@@ -7,7 +7,7 @@ form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -16,12 +16,13 @@ from ..derivations.model import Derivation, Detail, Step
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import Element, PartialDerivative, free_indices
+from .arrays import arranged, by_places, small
 from .batches import batched_form
 from .layout import layout
 from .letters import Letters
 from .names import Name, written
 from .text import write as as_text
-from .tree import Fraction, Node, Partial, Relation, Subscripted
+from .tree import Fraction, Node, Partial, Relation
 from .vector_notation import notation, repetition_note
 
 PHASE_WORDS = {
@@ -79,8 +80,7 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
     beside: list[sp.Basic] = [*d.tensors, *d.definitions, *(t.body for t in d.definitions)]
     beside += [x for h in d.hypotheses for x in (h.left, h.right)]
     letters = Letters(chain, d.indices, beside)
-    left = layout(d.left, letters)
-    lines = chain_lines(d, detail, letters)
+    left, lines, places = _chain(d, detail, letters, chain)
     name = _scalar_name(d.left, letters)
     named: list[Node] = []
     if name is not None and isinstance(left, Partial):
@@ -93,9 +93,9 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
     for t in d.definitions:
         fresh = tuple(p.fresh() for p in t.parameters)
         inner = letters.local(fresh)
-        head = Subscripted(letters.name(t), tuple(layout(i, inner) for i in fresh)) if fresh else letters.name(t)
-        definitions.append(Relation(head, ":=", layout(t.at(*fresh), inner)))
-    found = batched_form(d.right, d.indices) if d.indices else None
+        definitions.append(_definition(t.at(*fresh), t[fresh] if fresh else t, fresh, inner, places))
+    # columns and matrices are a vector form already
+    found = batched_form(d.right, d.indices) if d.indices and not places else None
     return Document(
         name=d.name,
         title=d.title or d.name.replace("_", " "),
@@ -110,6 +110,27 @@ def document(d: Derivation, detail: Detail = "normal") -> Document:
         source=d.source,
         for_each=tuple(letters.letter(i) for i in found.for_each) if found else (),
     )
+
+
+def _chain(d: Derivation, detail: Detail, letters: Letters, chain: Sequence[sp.Basic]) -> tuple[Node, list[Line], bool]:
+    """The left side and the lines; as columns or matrices (True) where deltas say what stands at which place."""
+    axes = small(d.indices)
+    if any(by_places(e, axes) for e in chain):
+        nodes = {e: arranged(e, axes, letters) for e in chain}
+        forms = {e: node for e, node in nodes.items() if node is not None}
+        if len(forms) == len(nodes):
+            return forms[d.left], chain_lines(d, detail, letters, forms), True
+    return layout(d.left, letters), chain_lines(d, detail, letters), False
+
+
+def _definition(body: sp.Expr, head: sp.Expr, fresh: tuple[Index, ...], letters: Letters, places: bool) -> Relation:
+    """A definition, as a column or matrix where the chain is one (`places`) or its own deltas say places."""
+    axes = small(fresh)
+    if axes and (places or by_places(body, axes)):
+        left, right = arranged(head, axes, letters), arranged(body, axes, letters)
+        if left is not None and right is not None:
+            return Relation(left, ":=", right)
+    return Relation(layout(head, letters), ":=", layout(body, letters))
 
 
 def declared_arrays(d: Derivation, letters: Letters) -> tuple[tuple[Node, tuple[Node, ...], str], ...]:
@@ -154,15 +175,21 @@ def merged(steps: Sequence[Step]) -> list[Step]:
     return result
 
 
-def chain_lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
-    """The lines after the left side, by level of detail."""
+def chain_lines(
+    d: Derivation, detail: Detail, letters: Letters, forms: Mapping[sp.Basic, Node] | None = None
+) -> list[Line]:
+    """The lines after the left side, by level of detail; `forms` has the notation of all of them if it is another."""
+
+    def shown_as(e: sp.Basic) -> Node:
+        return layout(e, letters) if forms is None else forms[e]
+
     if detail == "brief":
-        return [Line(layout(d.right, letters))]
+        return [Line(shown_as(d.right))]
     steps = merged(d.steps) if detail == "normal" else list(d.steps)
-    shown = as_text(layout(d.left, letters))
+    shown = as_text(shown_as(d.left))
     lines: list[Line] = []
     for s in steps:
-        before, after = layout(s.before, letters), layout(s.after, letters)
+        before, after = shown_as(s.before), shown_as(s.after)
         if as_text(before) != shown:
             lines.append(Line(before, (), (), s.phase))
         rules = tuple(dict.fromkeys(s.rules or (s.rule,)))
@@ -170,7 +197,7 @@ def chain_lines(d: Derivation, detail: Detail, letters: Letters) -> list[Line]:
             continue  # only the order of terms changed, which the page does not show
         lines.append(Line(after, rules, tuple(s.why.splitlines()), s.phase))
         shown = as_text(after)
-    right = layout(d.right, letters)
+    right = shown_as(d.right)
     if as_text(right) != shown or not lines:
         lines.append(Line(right))
     return lines

@@ -16,6 +16,7 @@ from .tree import (
     Fraction,
     KroneckerDelta,
     Logic,
+    Matrix,
     Minus,
     Node,
     Numeral,
@@ -122,6 +123,9 @@ class _Writer:
                 return rf"\left\langle {self.write(left)}, {self.write(right)} \right\rangle"
             case Transposed(inner=inner):
                 return self._at(inner, "base", script) + r"^{\top}"
+            case Matrix(rows=rows):
+                inside = r" \\ ".join(" & ".join(self.write(x) for x in row) for row in rows)
+                return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
         raise TypeError(f"no LaTeX for {type(node).__name__}")
 
     def below(self, indices: tuple[Node, ...]) -> str:
@@ -129,7 +133,7 @@ class _Writer:
         if not indices:
             return ""
         written = [self.write(i, True).replace(" + ", "+").replace(" - ", "-") for i in indices]
-        plain = all(isinstance(i, Name) and not i.subscripted and not i.long for i in indices)
+        plain = all(isinstance(i, Name) and not i.subscripted and not i.long and i.text != ":" for i in indices)
         if plain:  # a space ends a command, so that \alpha j is not \alphaj
             return (
                 "_{"

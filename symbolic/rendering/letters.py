@@ -101,6 +101,14 @@ class Letters:
         inner._indices = dict(zip(indices, self.parameters(indices), strict=True))
         return inner
 
+    def inside(self, indices: Sequence[Index]) -> Letters:
+        """Letters inside a sum over `indices`, which have letters of bound ones; all others as here."""
+        inner = Letters(())
+        inner._symbols, inner._indices = dict(self._symbols), dict(self._indices)
+        for i in indices:
+            inner._indices[i] = inner.bound(i, ())
+        return inner
+
     @staticmethod
     def _candidates(wish: str, i: Index, order: str) -> Iterator[str]:
         if wish:

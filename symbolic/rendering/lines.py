@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from .names import Name
 from .text import write as as_text
-from .tree import Big, Factors, Fraction, Minus, Node, Numeral, Terms
+from .tree import Big, Factors, Fraction, Matrix, Minus, Node, Numeral, Terms
 
 _HOLE = Name("\x00", "\x00")
 
@@ -19,6 +19,9 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     """The lines of an expression; the width is counted in characters of its text, whatever the form."""
     if len(as_text(node)) <= width:
         return [write(node)]
+    if isinstance(node, Matrix) and write is as_text:
+        rows = [write(Matrix((row,)))[1:-1] for row in node.rows]
+        return ["[" + rows[0] + ";", *(r + ";" for r in rows[1:-1]), rows[-1] + "]"]
     node = _opened(node, width)
     found = _longest_sum(node)
     if found is None:

@@ -15,16 +15,35 @@ def escaped(text: str) -> str:
     """
     pieces = []
     place = 0
-    for match in _SYMBOL.finditer(text):
+    for match in _FORMULA.finditer(text):
         pieces.append(_plain(text[place : match.start()]))
-        letter = _PROSE.get(match[1], match[1]).strip("$")
-        pieces.append(f"${letter}_{{{match[2]}}}$")
+        pieces.append(f"${_formula(match[0])}$")
         place = match.end()
     return "".join([*pieces, _plain(text[place:])])
 
 
 # A single letter with a short index; rule names such as log_mul have more letters before the underscore.
-_SYMBOL = re.compile(r"(?<![\w])([A-Za-zα-ωΔΩŷĝ])_\{?([A-Za-z0-9]{1,2})\}?(?!\w)")
+_SYMBOL = r"[A-Za-zα-ωΔΩŷĝ]_\{?[A-Za-z0-9]{1,2}\}?(?!\w)"
+_PRODUCT = r"[a-z]?[α-ω](?:_[A-Za-z0-9])?(?!\w)"  # kω_i
+_POWER = r"[A-Za-z0-9α-ω]+\^(?:\w+|\((?:[\w/ +−-]|\([\w/ +−-]*\))+\))"  # 10000^(−2i/d)
+_ENTRIES = r"\[[\wα-ω −,]+\]"
+_FORMULA = re.compile(
+    rf"\[{_ENTRIES}(?:, {_ENTRIES})+\]"
+    rf"|(?<!\w)(?:{_POWER}|(?:sin|cos) {_PRODUCT}|{_SYMBOL}|[a-z][α-ω]_[A-Za-z0-9](?!\w))"
+)
+
+
+def _formula(text: str) -> str:
+    """A formula found in prose, in LaTeX; [[a, b], [c, d]] is a matrix."""
+    if text.startswith("[["):
+        rows = (r" & ".join(map(_formula, row.split(", "))) for row in text[2:-2].split("], ["))
+        return r"\bigl(\begin{smallmatrix} " + r" \\ ".join(rows) + r" \end{smallmatrix}\bigr)"
+    text = re.sub(r"\^(?:(\w+)|\((.*)\))", lambda m: f"^{{{m[1] or m[2]}}}", text)
+    text = re.sub(r"_(?!\{)(\w{1,2})", r"_{\1}", text)
+    text = re.sub(r"\b(sin|cos) ", r"\\\1 ", text)
+    latex = "".join(c if c.isascii() else _letter_of(c).strip("$") + "\0" for c in text)
+    # a space ends a command before a letter
+    return re.sub(r"(?<=[a-z])\0(?=[A-Za-z0-9])", " ", latex).replace("\0", "")
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from .tree import (
     Fraction,
     KroneckerDelta,
     Logic,
+    Matrix,
     Minus,
     Node,
     Numeral,
@@ -102,6 +103,8 @@ def write(node: Node, tight: bool = False) -> str:
             return f"⟨{write(left)}, {write(right)}⟩"
         case Transposed(inner=inner):
             return _at(inner, "base", tight) + "ᵀ"
+        case Matrix(rows=rows):
+            return "[" + "; ".join(", ".join(write(x) for x in row) for row in rows) + "]"
     raise TypeError(f"no text for {type(node).__name__}")
 
 
@@ -110,7 +113,7 @@ def below(indices: tuple[Node, ...]) -> str:
     if not indices:
         return ""
     written = [write(i, tight=True) for i in indices]
-    if all(isinstance(i, Name) and len(w.rstrip("'")) == 1 for i, w in zip(indices, written, strict=True)):
+    if all(isinstance(i, Name) and w != ":" and len(w.rstrip("'")) == 1 for i, w in zip(indices, written, strict=True)):
         return "_" + "".join(written)
     if len(written) == 1 and (written[0].isdigit() or (isinstance(indices[0], Name) and not indices[0].subscripted)):
         return "_" + written[0]

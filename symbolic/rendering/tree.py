@@ -215,9 +215,17 @@ class Transposed:
     kind = "transposed"
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """Rows of entries in parentheses; one entry a row is a column."""
+
+    rows: tuple[tuple[Node, ...], ...]
+    kind = "atom"
+
+
 Node: TypeAlias = (
     "Name | Numeral | Subscripted | Minus | Terms | Factors | Fraction | Power | Root | Exponential | Call | "
-    "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Pairing | Transposed"
+    "Big | KroneckerDelta | Bracket | Relation | Logic | Partial | ArgMax | Fenced | Pairing | Transposed | Matrix"
 )
 
 
@@ -228,6 +236,8 @@ def children(node: Node) -> tuple[Node, ...]:
             return parts
         case Terms(terms=terms):
             return tuple(t for _, t in terms)
+        case Matrix(rows=rows):
+            return tuple(x for row in rows for x in row)
         case Fraction(above=a, below=b) | Power(base=a, exponent=b) | KroneckerDelta(left=a, right=b):
             return (a, b)
         case Relation(left=a, right=b) | Pairing(left=a, right=b):
@@ -254,4 +264,4 @@ def ends_open(node: Node) -> bool:
 
 def tall(node: Node) -> bool:
     """Whether it would be hard to read in a superscript: big operators, derivatives, exponentials of exponentials."""
-    return isinstance(node, (Big, Partial, Exponential, ArgMax)) or any(tall(c) for c in children(node))
+    return isinstance(node, (Big, Partial, Exponential, ArgMax, Matrix)) or any(tall(c) for c in children(node))

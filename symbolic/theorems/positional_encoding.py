@@ -17,7 +17,7 @@ from ..language.arrays import Array, ArrayLike, array, define
 from ..language.errors import LemmataError
 from ..language.rearrangement import concatenate, reshape, stack
 from ..language.sizes import SizeLike
-from .shift_matrix import BLOCK_NOTE, quarter_turn, shift_matrix, transposed
+from .shift_matrix import BLOCK_NOTE, shift_block, shift_matrix, transposed
 
 _TOPIC = "positional encoding"
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section 3.5"
@@ -119,9 +119,6 @@ def _shift(
     def pair(sine: Array, cosine: Array) -> Array:
         return stack([cosine, sine] if cosine_first else [sine, cosine], axis=0 if halves else -1)
 
-    def scaled(factor: Array, pairs: Array) -> Array:
-        return (factor if halves else factor[:, None]) * pairs
-
     pos, k, omega = array("pos"), array("k"), array("omega", "h")
     x, y, moved = pos * omega, k * omega, (pos + sign * k) * omega
     old = define("PE", pair(lm.sin(x), lm.cos(x)))
@@ -129,7 +126,11 @@ def _shift(
     m = define("M", shift_matrix(k, omega).transpose(1, 0, 3, 2) if halves else shift_matrix(k, omega))
     together = x + sign * y
     forward = (sign == 1) != cosine_first
-    turned = lm.einsum("ab,bi->ai" if halves else "ab,ib->ia" if forward else "ba,ib->ia", quarter_turn(), old)
+    rotated = lm.einsum(
+        "iab,bi->ai" if halves else "iab,ib->ia" if forward else "iba,ib->ia",
+        shift_block(y),
+        pair(lm.sin(x), lm.cos(x)),
+    )
     return Claim(
         shifted,
         right(m, old),
@@ -145,8 +146,8 @@ def _shift(
                 "sin_add",
                 "sine and cosine of a sum",
             ),
-            to(scaled(lm.cos(y), old) + scaled(lm.sin(y), turned), "collect", "take out cos kω and sin kω"),
-            to(right(m, old), "fold", "definition of M"),
+            to(rotated, "collect", "this is a matrix times a column"),
+            to(right(m, old), "fold", "definition of M and of PE"),
         ],
         notes=[note, _COSINE_FIRST if cosine_first else _HALVES if halves else _PAIRS, BLOCK_NOTE, _EVERY_RULE],
     )

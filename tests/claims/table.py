@@ -31,7 +31,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit for a claim")
-    parser.add_argument("--unproved", action="store_true", help="name every right claim that is not proved, with the reason")
+    parser.add_argument(
+        "--unproved", action="store_true", help="name every right claim that is not proved, with the reason"
+    )
     asked = parser.parse_args(words)
     files = sorted(asked.folder.glob("*.jsonl"))
     if not files:
@@ -60,7 +62,9 @@ def judge(files: Iterable[Path], jobs: int, seconds: float) -> list[Judged]:
 
 def wrong_verdicts(judged: Iterable[Judged]) -> list[Judged]:
     """Right claims that were refuted, wrong claims that were proved or supported."""
-    return [j for j in judged if j[2]["verdict"] in (("refuted",) if j[1].get("true", True) else ("proved", "supported"))]
+    return [
+        j for j in judged if j[2]["verdict"] in (("refuted",) if j[1].get("true", True) else ("proved", "supported"))
+    ]
 
 
 def source(claim: Mapping[str, Any]) -> str:
@@ -73,13 +77,19 @@ def source(claim: Mapping[str, Any]) -> str:
 def show(judged: Sequence[Judged], seconds: float, jobs: int) -> None:
     """Two tables, the wrong verdicts by name, and the times."""
     for head, key in (("file", lambda j: j[0]), ("source", lambda j: source(j[1]))):
-        names = list(dict.fromkeys(sorted(key(j) for j in judged))) if head == "source" else list(
-            dict.fromkeys(key(j) for j in judged))
+        names = (
+            list(dict.fromkeys(sorted(key(j) for j in judged)))
+            if head == "source"
+            else list(dict.fromkeys(key(j) for j in judged))
+        )
         rows = [_row(name, [j for j in judged if key(j) == name]) for name in names]
         if head == "source":  # the largest first
             rows.sort(key=lambda r: (-int(r[1]), r[0]))
-        show_table([head, "claims", *VERDICTS, "proved where", "wrong verdicts"], [*rows, _row("all", judged)],
-                   right=("claims", *VERDICTS, "proved where", "wrong verdicts"))
+        show_table(
+            [head, "claims", *VERDICTS, "proved where", "wrong verdicts"],
+            [*rows, _row("all", judged)],
+            right=("claims", *VERDICTS, "proved where", "wrong verdicts"),
+        )
         print()
     wrong = wrong_verdicts(judged)
     for _, claim, answer in wrong:
@@ -87,8 +97,10 @@ def show(judged: Sequence[Judged], seconds: float, jobs: int) -> None:
     times = sorted(a["seconds"] for _, _, a in judged)
     proofs = sorted(a["seconds"] for _, _, a in judged if a["verdict"] == "proved")
     print(f"wrong verdicts: {len(wrong)}")
-    print(f"time: {seconds:.1f} s in {jobs} processes; median claim {1000 * statistics.median(times):.0f} ms, "
-          f"median proof with its runs {1000 * statistics.median(proofs or [0]):.0f} ms, slowest {times[-1]:.2f} s")
+    print(
+        f"time: {seconds:.1f} s in {jobs} processes; median claim {1000 * statistics.median(times):.0f} ms, "
+        f"median proof with its runs {1000 * statistics.median(proofs or [0]):.0f} ms, slowest {times[-1]:.2f} s"
+    )
     alone = sorted(_proof_seconds(a) for _, _, a in judged if a["verdict"] == "proved")
     print(f"      median proof on both paths, without the runs {1000 * statistics.median(alone or [0]):.0f} ms")
 

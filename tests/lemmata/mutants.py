@@ -77,8 +77,11 @@ def _scaled(factor: float) -> Change:
 
 
 _WHOLE: dict[str, Change] = {
-    "sign": lambda n: ast.UnaryOp(ast.USub(), n), "factor": _scaled(2.0),
-    "nearly": _scaled(1 + 9e-4), "nearly below": _scaled(1 - 9e-4)}
+    "sign": lambda n: ast.UnaryOp(ast.USub(), n),
+    "factor": _scaled(2.0),
+    "nearly": _scaled(1 + 9e-4),
+    "nearly below": _scaled(1 - 9e-4),
+}
 
 
 def mutants(data: Data) -> list[dict[str, Any]]:
@@ -103,8 +106,10 @@ def mutants(data: Data) -> list[dict[str, Any]]:
             changed = _Replace(target, change(target)).visit(changed)  # type: ignore[arg-type]
             found.append((kind, ast.unparse(ast.fix_missing_locations(changed))))
     unique = {text: kind for kind, text in reversed(found) if text != ast.unparse(tree)}
-    return [{**data, "id": f"{data['id']}: {kind} #{n}", "claimed": text + ("\n" if mode == "exec" else "")}
-            for n, (text, kind) in enumerate(reversed(unique.items()))]
+    return [
+        {**data, "id": f"{data['id']}: {kind} #{n}", "claimed": text + ("\n" if mode == "exec" else "")}
+        for n, (text, kind) in enumerate(reversed(unique.items()))
+    ]
 
 
 class _Replace(ast.NodeTransformer):

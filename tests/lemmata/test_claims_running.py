@@ -23,17 +23,31 @@ CLAIMS = Path(__file__).parents[1] / "claims"
 
 
 def scalar(name: str, claimed: str = "np.cos(x)") -> dict[str, Any]:
-    return {"id": name, "params": ["x"], "domain": {"x": "real"}, "forward": "np.sin(x)", "wrt": "x", "claimed": claimed}
+    return {
+        "id": name,
+        "params": ["x"],
+        "domain": {"x": "real"},
+        "forward": "np.sin(x)",
+        "wrt": "x",
+        "claimed": claimed,
+    }
 
 
 def tensor(name: str, body: str, head: str = "") -> dict[str, Any]:
-    return {"id": name, "shapes": {"x": ["K"]}, "domain": {"x": "real"}, "forward": f"{head}def forward(x):\n    {body}\n", "wrt": "x",
-            "upstream": None, "claimed": "def backward(x):\n    return 2*x\n"}
+    return {
+        "id": name,
+        "shapes": {"x": ["K"]},
+        "domain": {"x": "real"},
+        "forward": f"{head}def forward(x):\n    {body}\n",
+        "wrt": "x",
+        "upstream": None,
+        "claimed": "def backward(x):\n    return 2*x\n",
+    }
 
 
 HANGS = tensor("hangs", "while True: pass")
 DIES = tensor("dies", "os._exit(7)", "import os\n")
-PRINTS = tensor("prints", "print('{\"verdict\": \"proved\"}'); return (x**2).sum()")
+PRINTS = tensor("prints", 'print(\'{"verdict": "proved"}\'); return (x**2).sum()')
 READS = tensor("reads", "return (x**2).sum() if input() else 0")
 
 
@@ -43,10 +57,27 @@ def outcomes(rows: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_hangs_or_dies_is_answered_and_nothing_else_is_lost(jobs: int) -> None:
-    claims = [scalar("a"), HANGS, scalar("b", "-np.cos(x)"), DIES, PRINTS, READS, scalar("c"), {"id": "empty", "forward": "x"}]
+    claims = [
+        scalar("a"),
+        HANGS,
+        scalar("b", "-np.cos(x)"),
+        DIES,
+        PRINTS,
+        READS,
+        scalar("c"),
+        {"id": "empty", "forward": "x"},
+    ]
     rows = list(lm.prove_claims(claims, jobs=jobs, seconds=1.0))
-    assert outcomes(rows) == [("a", "proved"), ("hangs", "unsupported"), ("b", "refuted"), ("dies", "unsupported"), ("prints", "proved"),
-                              ("reads", "unsupported"), ("c", "proved"), ("empty", "unsupported")]
+    assert outcomes(rows) == [
+        ("a", "proved"),
+        ("hangs", "unsupported"),
+        ("b", "refuted"),
+        ("dies", "unsupported"),
+        ("prints", "proved"),
+        ("reads", "unsupported"),
+        ("c", "proved"),
+        ("empty", "unsupported"),
+    ]
     reasons = {r["id"]: r["reason"] for r in rows}
     assert "the time limit of 1 s" in reasons["hangs"]
     assert "exit code 7" in reasons["dies"]
@@ -116,7 +147,9 @@ class Unreliable(Executor):
 
 
 @pytest.mark.parametrize(("losses", "closes", "asked"), [(0, False, 1), (2, False, 3), (99, False, 5), (1, True, 2)])
-def test_what_an_executor_loses_is_submitted_again_and_in_the_end_judged_here(losses: int, closes: bool, asked: int) -> None:
+def test_what_an_executor_loses_is_submitted_again_and_in_the_end_judged_here(
+    losses: int, closes: bool, asked: int
+) -> None:
     executor = Unreliable(losses, closes)
     rows = list(lm.prove_claims([scalar("a"), scalar("b", "np.sin(x)")], executor=executor))
     assert outcomes(rows) == [("a", "proved"), ("b", "refuted")]

@@ -80,7 +80,18 @@ def test_a_wrong_one_is_refuted(model: str) -> None:
 
 
 def test_several_arrays_and_a_cotangent(model: str) -> None:
-    words = ["prove", f"{model}:scaled", f"{model}:scaled_grad", "--wrt", "x,w", "--shapes", "x=N,D", "w=D", "--cotangent", "g=N,D"]
+    words = [
+        "prove",
+        f"{model}:scaled",
+        f"{model}:scaled_grad",
+        "--wrt",
+        "x,w",
+        "--shapes",
+        "x=N,D",
+        "w=D",
+        "--cotangent",
+        "g=N,D",
+    ]
     ran = run(*words, "--sizes", "N=1..3", "D=2", "--json")
     assert ran.code == 0
     assert {n: p["verdict"] for n, p in ran.json["parts"].items()} == {"x": "proved", "w": "proved"}
@@ -106,20 +117,26 @@ def test_what_hangs_is_answered(model: str) -> None:
     assert "the time limit of 0.5 s" in ran.json["reason"]
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["prove", "{model}:los", "{model}:loss_grad", "--wrt", "z", *SHAPES], ["'los'", "loss"]),
-    (["prove", "{model}:loss", "{model}:count", "--wrt", "z", *SHAPES], ["count", "not a function but int"]),
-    (["prove", "{model}:loss", "no/such.py:f", "--wrt", "z", *SHAPES], ["no/such.py"]),
-    (["prove", "{model}:loss", "no_such_module:f", "--wrt", "z", *SHAPES], ["no_such_module", "ModuleNotFoundError"]),
-    (["prove", "{model}:loss", "--wrt", "z", *SHAPES], ["is one function", "second"]),
-    (["prove", "{model}:loss", "{model}:loss_grad", "--wrt", "z", "--shapes", "z=N,K"], ["'y'", "y=N,K"]),
-    (["prove", "a == b", "b == a"], ["2 words", "file.py:name"]),
-    (["prove", "a == b", "--claims", "x.jsonl"], ["--claims"]),
-    (["gradient", "{model}:nothing", "--wrt", "z", *SHAPES], ["'nothing'"]),
-    (["gradient", "{model}:sorts", "--wrt", "z", *SHAPES], ["np.sort", "model.py:"]),
-    (["gradient", "sum(z)", "--wrt", "z", "--shapes", "z=K", "--cotangent", "g=K"], ["lemmata vjp"]),
-    (["prove", "--claims", "no/such.jsonl"], ["no/such.jsonl"]),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["prove", "{model}:los", "{model}:loss_grad", "--wrt", "z", *SHAPES], ["'los'", "loss"]),
+        (["prove", "{model}:loss", "{model}:count", "--wrt", "z", *SHAPES], ["count", "not a function but int"]),
+        (["prove", "{model}:loss", "no/such.py:f", "--wrt", "z", *SHAPES], ["no/such.py"]),
+        (
+            ["prove", "{model}:loss", "no_such_module:f", "--wrt", "z", *SHAPES],
+            ["no_such_module", "ModuleNotFoundError"],
+        ),
+        (["prove", "{model}:loss", "--wrt", "z", *SHAPES], ["is one function", "second"]),
+        (["prove", "{model}:loss", "{model}:loss_grad", "--wrt", "z", "--shapes", "z=N,K"], ["'y'", "y=N,K"]),
+        (["prove", "a == b", "b == a"], ["2 words", "file.py:name"]),
+        (["prove", "a == b", "--claims", "x.jsonl"], ["--claims"]),
+        (["gradient", "{model}:nothing", "--wrt", "z", *SHAPES], ["'nothing'"]),
+        (["gradient", "{model}:sorts", "--wrt", "z", *SHAPES], ["np.sort", "model.py:"]),
+        (["gradient", "sum(z)", "--wrt", "z", "--shapes", "z=K", "--cotangent", "g=K"], ["lemmata vjp"]),
+        (["prove", "--claims", "no/such.jsonl"], ["no/such.jsonl"]),
+    ],
+)
 def test_errors_say_what_to_do(words: list[str], said: list[str], model: str) -> None:
     ran = run(*(w.replace("{model}", model) for w in words))
     assert ran.code == 2
@@ -129,8 +146,10 @@ def test_errors_say_what_to_do(words: list[str], said: list[str], model: str) ->
 
 
 def test_an_error_while_importing_is_told_with_its_line(tmp_path: Path) -> None:
-    for name, text, said in (("broken", "import numpy\n\nvalue = 1/0\ndef f(z): return z\n", "broken.py:3: importing"),
-                             ("unfinished", "def f(z:\n    return z\n", "unfinished.py:1: ")):
+    for name, text, said in (
+        ("broken", "import numpy\n\nvalue = 1/0\ndef f(z): return z\n", "broken.py:3: importing"),
+        ("unfinished", "def f(z:\n    return z\n", "unfinished.py:1: "),
+    ):
         (tmp_path / f"{name}.py").write_text(text)
         ran = run("gradient", f"{tmp_path}/{name}.py:f", "--wrt", "z", "--shapes", "z=K")
         assert ran.code == 2
@@ -161,7 +180,9 @@ def test_the_gradient_of_a_function(model: str) -> None:
     z, y = rng.normal(size=(5, 3)), rng.dirichlet(np.ones(3), 5)
     p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(names["gradient"](z, y), (p - y) / 5)  # type: ignore[operator]
-    with_cotangent = run("gradient", f"{model}:scaled", "--wrt", "w", "--shapes", "x=N,D", "w=D", "--cotangent", "g=N,D")
+    with_cotangent = run(
+        "gradient", f"{model}:scaled", "--wrt", "w", "--shapes", "x=N,D", "w=D", "--cotangent", "g=N,D"
+    )
     assert with_cotangent.code == 0
 
 
@@ -176,17 +197,24 @@ def test_claims_are_one_object_a_line() -> None:
     asked = [json.loads(line) for file in sorted(CLAIMS.glob("*.jsonl")) for line in file.read_text().splitlines()]
     assert [r["id"] for r in rows] == [a["id"] for a in asked]
     assert [r["verdict"] for r in rows] == ["proved" if a["true"] else "refuted" for a in asked]
-    assert all({"id", "verdict", "seconds", "evidence", "counterexample", "conditions", "notes", "reason"} == set(r) for r in rows)
+    assert all(
+        {"id", "verdict", "seconds", "evidence", "counterexample", "conditions", "notes", "reason"} == set(r)
+        for r in rows
+    )
     assert ran.code == 1
     assert "20 claims: 13 proved, 7 refuted; seed 0" in ran.err
-    right = run("prove", "--claims", str(CLAIMS / "scalar.jsonl"), "--claims", str(CLAIMS / "tensor.jsonl"), "--jobs", "1")
+    right = run(
+        "prove", "--claims", str(CLAIMS / "scalar.jsonl"), "--claims", str(CLAIMS / "tensor.jsonl"), "--jobs", "1"
+    )
     assert right.code == 0
     assert "softmax.rows: proved (" in right.out
 
 
 def test_a_malformed_line_is_named(tmp_path: Path) -> None:
     file = tmp_path / "claims.jsonl"
-    file.write_text('{"id": "a", "forward": "x", "wrt": "x", "claimed": "1", "params": ["x"], "domain": {"x": "real"}}\n{"id": \n')
+    file.write_text(
+        '{"id": "a", "forward": "x", "wrt": "x", "claimed": "1", "params": ["x"], "domain": {"x": "real"}}\n{"id": \n'
+    )
     ran = run("prove", "--claims", str(file))
     assert (ran.code, ran.out) == (2, "")
     assert "line 2 is not JSON" in ran.err

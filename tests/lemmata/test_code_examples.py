@@ -31,29 +31,56 @@ class Example:
 
 
 EXAMPLES = [
-    pytest.param(Example(layernorm.layernorm, layernorm.layernorm_backward, layernorm.layernorm_backward_wrong,
-                         "x=B,T,C w=C b=C", "dout=B,T,C",
-                         {"x": "the same all along axis 2 (of size C): a sum or a mean over it is missing", "w": None, "b": None}),
-                 id="LayerNorm"),
-    pytest.param(Example(causal_attention.attention, causal_attention.attention_backward,
-                         causal_attention.attention_backward_wrong, "q=n,d k=n,d v=n,m", "g=n,m",
-                         {"q": "", "k": "", "v": ""}), id="causal attention"),
-    pytest.param(Example(linear.linear, linear.linear_backward, linear.linear_backward_wrong, "x=N,D W=M,D b=M", "g=N,M",
-                         {"x": None, "W": None, "b": "lacks the sum over the axis N along which b was broadcast"}),
-                 id="bias"),
+    pytest.param(
+        Example(
+            layernorm.layernorm,
+            layernorm.layernorm_backward,
+            layernorm.layernorm_backward_wrong,
+            "x=B,T,C w=C b=C",
+            "dout=B,T,C",
+            {"x": "the same all along axis 2 (of size C): a sum or a mean over it is missing", "w": None, "b": None},
+        ),
+        id="LayerNorm",
+    ),
+    pytest.param(
+        Example(
+            causal_attention.attention,
+            causal_attention.attention_backward,
+            causal_attention.attention_backward_wrong,
+            "q=n,d k=n,d v=n,m",
+            "g=n,m",
+            {"q": "", "k": "", "v": ""},
+        ),
+        id="causal attention",
+    ),
+    pytest.param(
+        Example(
+            linear.linear,
+            linear.linear_backward,
+            linear.linear_backward_wrong,
+            "x=N,D W=M,D b=M",
+            "g=N,M",
+            {"x": None, "W": None, "b": "lacks the sum over the axis N along which b was broadcast"},
+        ),
+        id="bias",
+    ),
 ]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_right_backward_pass_is_proved(example: Example) -> None:
-    proof = lm.prove_gradient(example.forward, example.right, list(example.wrong), example.shapes, cotangent=example.cotangent)
+    proof = lm.prove_gradient(
+        example.forward, example.right, list(example.wrong), example.shapes, cotangent=example.cotangent
+    )
     assert {n: v.verdict for n, v in proof.verdicts.items()} == dict.fromkeys(example.wrong, "proved"), proof
     assert all(not v.conditions for v in proof.verdicts.values())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_wrong_one_gets_a_counterexample(example: Example) -> None:
-    proof = lm.prove_gradient(example.forward, example.changed, list(example.wrong), example.shapes, cotangent=example.cotangent)
+    proof = lm.prove_gradient(
+        example.forward, example.changed, list(example.wrong), example.shapes, cotangent=example.cotangent
+    )
     for name, said in example.wrong.items():
         verdict = proof.verdicts[name]
         assert verdict.verdict == ("proved" if said is None else "refuted")
@@ -70,8 +97,13 @@ def test_the_wrong_one_gets_a_counterexample(example: Example) -> None:
 def test_the_counterexample_of_the_forgotten_mask_by_hand() -> None:
     """The first token sees itself alone, so its query does not matter: the derivative is 0."""
     e = causal_attention
-    proof = lm.prove_gradient(e.attention, lambda g, q, k, v: e.attention_backward_wrong(g, q, k, v)["dq"], "q",
-                              "q=n,d k=n,d v=n,m", cotangent="g=n,m")
+    proof = lm.prove_gradient(
+        e.attention,
+        lambda g, q, k, v: e.attention_backward_wrong(g, q, k, v)["dq"],
+        "q",
+        "q=n,d k=n,d v=n,m",
+        cotangent="g=n,m",
+    )
     c = proof.counterexample
     assert c is not None
     assert c.index[0] == 0

@@ -33,8 +33,11 @@ def test_every_mutant_is_refuted_or_equal() -> None:
     rows = list(prove_claims([m for _, m in pairs], jobs=2))
     assert [r["id"] for r in rows] == [m["id"] for _, m in pairs]
     kept = [(o, m, r) for (o, m), r in zip(pairs, rows, strict=True) if r["verdict"] != "refuted"]
-    wrong = [f"{r['id']}: {r['verdict']} {r['reason']}\n{m['claimed']}" for o, m, r in kept
-             if not (distance(o, m) or 0.0) < SAME]
+    wrong = [
+        f"{r['id']}: {r['verdict']} {r['reason']}\n{m['claimed']}"
+        for o, m, r in kept
+        if not (distance(o, m) or 0.0) < SAME
+    ]
     assert not wrong, f"seed {SEED}\n" + "\n".join(wrong)
     assert len(kept) <= COUNT // 20
     # And a refutation is right: the referee sees the difference too (seldom a special point alone shows it).
@@ -45,8 +48,18 @@ def test_every_mutant_is_refuted_or_equal() -> None:
 
 def test_all_kinds_of_mutation_occur() -> None:
     kinds = Counter(str(m["id"]).rpartition(": ")[2].partition(" #")[0] for c in right_claims(OWN) for m in mutants(c))
-    assert {"sign", "factor", "nearly", "dropped term", "dropped factor", "transposed", "wrong axis", "missing mean",
-            "mean for sum", "constant"} <= set(kinds)
+    assert {
+        "sign",
+        "factor",
+        "nearly",
+        "dropped term",
+        "dropped factor",
+        "transposed",
+        "wrong axis",
+        "missing mean",
+        "mean for sum",
+        "constant",
+    } <= set(kinds)
 
 
 def test_the_referee_has_teeth() -> None:

@@ -47,14 +47,22 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("f", "g", "shapes"), PAIRS)
-def test_a_rewrite_is_proved_and_a_changed_one_refuted(f: Callable[..., Any], g: Callable[..., Any], shapes: str) -> None:
+def test_a_rewrite_is_proved_and_a_changed_one_refuted(
+    f: Callable[..., Any], g: Callable[..., Any], shapes: str
+) -> None:
     proof = lm.prove_equal(f, g, shapes)
     assert proof.verdict.verdict == "proved", proof
     assert "for every" in proof.text()
-    for changed in (lambda **given: -g(**given), lambda **given: g(**given) * (1 + 9e-4), lambda **given: g(**given) + 1e-6):
+    for changed in (
+        lambda **given: -g(**given),
+        lambda **given: g(**given) * (1 + 9e-4),
+        lambda **given: g(**given) + 1e-6,
+    ):
         # A wrapper with the same names, as the parameters are met by name.
         names = ", ".join(w.partition("=")[0] for w in shapes.split())
-        again = eval(f"lambda {names}: changed({', '.join(f'{n}={n}' for n in names.split(', '))})", {"changed": changed})
+        again = eval(
+            f"lambda {names}: changed({', '.join(f'{n}={n}' for n in names.split(', '))})", {"changed": changed}
+        )
         refuted = lm.prove_equal(f, again, shapes)
         assert refuted.verdict.verdict == "refuted"
         c = refuted.counterexample
@@ -87,7 +95,9 @@ def test_what_cancels_is_refuted_where_it_vanishes() -> None:
 
 def test_rounding_is_no_difference() -> None:
     """(1 − cos x)/x² loses digits near 0; the functions are the same."""
-    proof = lm.prove_equal(lambda x: (1 - np.cos(x)) / x**2, lambda x: 2 * np.sin(x / 2) ** 2 / x**2, "x=K", domains="x=nonzero")
+    proof = lm.prove_equal(
+        lambda x: (1 - np.cos(x)) / x**2, lambda x: 2 * np.sin(x / 2) ** 2 / x**2, "x=K", domains="x=nonzero"
+    )
     assert proof.verdict.verdict in ("proved", "supported"), proof
 
 

@@ -56,6 +56,7 @@ def test_other_words_for_the_same(known: dict[str, Any]) -> None:
 
 def test_hypotheses_of_other_kinds_are_drawn() -> None:
     """One array in terms of another: the inputs satisfy it, and the counterexample with them."""
+
     def forward(a, b, c):
         return np.sum(a * b) / c
 
@@ -81,9 +82,13 @@ def test_several_gradients_in_a_dictionary_or_a_tuple() -> None:
     shapes = "x=N,D w=D"
     proof = lm.prove_gradient(scale, scale_backward, ["x", "w"], shapes, cotangent="g=N,D")
     assert {n: v.verdict for n, v in proof.verdicts.items()} == {"x": "proved", "w": "proved"}
-    as_tuple = lm.prove_gradient(scale, lambda g, x, w: (g * w, (g * x).sum(axis=0)), "x,w", shapes, cotangent={"g": "N,D"})
+    as_tuple = lm.prove_gradient(
+        scale, lambda g, x, w: (g * w, (g * x).sum(axis=0)), "x,w", shapes, cotangent={"g": "N,D"}
+    )
     assert as_tuple.holds()
-    swapped = lm.prove_gradient(scale, lambda g, x, w: ((g * x).sum(axis=0), g * w), ["x", "w"], shapes, cotangent="g=N,D")
+    swapped = lm.prove_gradient(
+        scale, lambda g, x, w: ((g * x).sum(axis=0), g * w), ["x", "w"], shapes, cotangent="g=N,D"
+    )
     assert {v.verdict for v in swapped.verdicts.values()} == {"refuted"}
     looked_past = lm.prove_gradient(scale, lambda g, x, w: (g * w, None), ["x", "_"], shapes, cotangent="g=N,D")
     assert list(looked_past.verdicts) == ["x"]
@@ -98,8 +103,9 @@ def test_what_the_forward_pass_hands_on() -> None:
         return dout @ kept_w.T, kept_x.T @ dout
 
     assert lm.prove_gradient(forward, backward, ["x", "w"], "x=N,D w=D,M", cotangent="dout=N,M").holds()
-    wrong = lm.prove_gradient(forward, lambda dout, a, b: (dout @ b.T, dout.T @ a), ["x", "w"], "x=N,D w=D,M",
-                              cotangent="dout=N,M")
+    wrong = lm.prove_gradient(
+        forward, lambda dout, a, b: (dout @ b.T, dout.T @ a), ["x", "w"], "x=N,D w=D,M", cotangent="dout=N,M"
+    )
     assert [v.verdict for v in wrong.verdicts.values()] == ["proved", "refuted"]
 
 
@@ -107,8 +113,9 @@ def test_a_size_may_be_a_number_or_an_argument() -> None:
     def windows(x, m):
         return np.sum(x.reshape(-1, m) ** 2)
 
-    fixed = lm.prove_gradient(lambda x: np.sum(x[:3] ** 2), lambda x: 2 * x * np.array([1.0, 1.0, 1.0, 0.0]), "x", {"x": "K"},
-                              sizes={"K": 4})
+    fixed = lm.prove_gradient(
+        lambda x: np.sum(x[:3] ** 2), lambda x: 2 * x * np.array([1.0, 1.0, 1.0, 0.0]), "x", {"x": "K"}, sizes={"K": 4}
+    )
     assert fixed.holds()
     assert fixed.counterexample is None
     assert fixed.sizes == ()
@@ -118,6 +125,7 @@ def test_a_size_may_be_a_number_or_an_argument() -> None:
 
 def test_functions_are_not_changed_by_each_other() -> None:
     """Code that writes into its arguments is run on copies."""
+
     def forward(x):
         x *= 2
         return np.sum(x**2)
@@ -131,16 +139,23 @@ def _mean(x, w):
     return np.mean((x @ w) ** 2)
 
 
-@pytest.mark.parametrize(("wrong", "said"), [
-    pytest.param(lambda x, w: 2 * x.T @ (x @ w), "the claim lacks the factor 1/N", id="mean"),
-    pytest.param(lambda x, w: x.T @ (x @ w) / len(x), "the claim lacks the factor 2", id="two"),
-    pytest.param(lambda x, w: -2 * x.T @ (x @ w) / len(x), "the claim has the opposite sign", id="sign"),
-    pytest.param(lambda x, w: 2 * x.T @ (x @ w) / len(x) * 1.0009, "the claim is 1.0009 times the derivative", id="nearly"),
-    pytest.param(lambda x, w: 2 * x.T @ (x @ w) / len(w), "the claim lacks the factor D/N", id="wrong size"),
-    pytest.param(lambda x, w: 2 * x.T * (x @ w) / len(x), "the claim lacks the sum over the axis N", id="no sum"),
-    pytest.param(lambda x, w: (2 * x.T @ (x @ w) / len(x))[:, None], "the values are right, the shape is not", id="shape"),
-    pytest.param(lambda x, w: 0 * w, "the claim is 0", id="zero"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        pytest.param(lambda x, w: 2 * x.T @ (x @ w), "the claim lacks the factor 1/N", id="mean"),
+        pytest.param(lambda x, w: x.T @ (x @ w) / len(x), "the claim lacks the factor 2", id="two"),
+        pytest.param(lambda x, w: -2 * x.T @ (x @ w) / len(x), "the claim has the opposite sign", id="sign"),
+        pytest.param(
+            lambda x, w: 2 * x.T @ (x @ w) / len(x) * 1.0009, "the claim is 1.0009 times the derivative", id="nearly"
+        ),
+        pytest.param(lambda x, w: 2 * x.T @ (x @ w) / len(w), "the claim lacks the factor D/N", id="wrong size"),
+        pytest.param(lambda x, w: 2 * x.T * (x @ w) / len(x), "the claim lacks the sum over the axis N", id="no sum"),
+        pytest.param(
+            lambda x, w: (2 * x.T @ (x @ w) / len(x))[:, None], "the values are right, the shape is not", id="shape"
+        ),
+        pytest.param(lambda x, w: 0 * w, "the claim is 0", id="zero"),
+    ],
+)
 def test_what_is_wrong_is_said(wrong: Callable[..., Any], said: str) -> None:
     proof = lm.prove_gradient(_mean, wrong, "w", "x=N,D w=D")
     c = proof.counterexample
@@ -184,7 +199,9 @@ def test_a_special_point_refutes() -> None:
     proof = lm.prove_gradient(lambda x: np.sum(x**2 / 2), lambda x: x * x / x, "x", {"x": "K"})
     assert proof.verdict.verdict == "refuted"
     assert 0 in np.asarray(proof.counterexample.inputs["x"])  # type: ignore[union-attr]
-    assert lm.prove_gradient(lambda x: np.sum(x**2 / 2), lambda x: x * x / x, "x", {"x": "K"}, domains="x=nonzero").holds()
+    assert lm.prove_gradient(
+        lambda x: np.sum(x**2 / 2), lambda x: x * x / x, "x", {"x": "K"}, domains="x=nonzero"
+    ).holds()
 
 
 # ---------------------------------------------------------------------- supported, unsupported
@@ -205,27 +222,69 @@ def test_what_cannot_be_read_is_supported_by_numbers_alone() -> None:
         lm.assert_gradient(forward, lambda x: 2.002 * x, "x", {"x": "K"}, domains={"x": "distinct"}, level="supported")
 
 
-@pytest.mark.parametrize(("ask", "said"), [
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", {"z": "N,K"}), ["'y'", "y=N,K", "loss"], id="no shape"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "q", SHAPES), ["'q'", "z, y"], id="no such array"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", {**SHAPES, "t": "N"}), ["'t'", "loss takes z, y"], id="extra shape"),
-    pytest.param(lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D"),
-                 ["no cotangent", "(3, 4)", "cotangent=g="], id="no cotangent"),
-    pytest.param(lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D", cotangent="g=D,N"),
-                 ["g has the shape (D, N)", "scale returns"], id="cotangent of another shape"),
-    pytest.param(lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D", cotangent="dy=N,D"),
-                 ["'dy'", "scale_backward takes g, x, w"], id="cotangent of another name"),
-    pytest.param(lambda: lm.prove_gradient(loss, lambda z, cache: z, "z", SHAPES), ["'cache'", "loss"], id="no cache"),
-    pytest.param(lambda: lm.prove_gradient(loss, lambda z, y: (z, y, z), ["z", "y"], SHAPES), ["returns 3 values", "z, y"], id="too many"),
-    pytest.param(lambda: lm.prove_gradient(loss, lambda z, y: {"dq": z}, "z", SHAPES), ["dq", "dz", "z_grad"], id="no key"),
-    pytest.param(lambda: lm.prove_gradient(lambda z: z[100], lambda z: z, "z", {"z": "K"}),
-                 ["IndexError", "test_prove_gradient.py:", "z (4,)"], id="does not run"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, given="sum(y*y)=1"),
-                 ["no inputs are drawn", "sums over axes"], id="cannot be drawn"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, given="sum(q)=1"), ["'q'"], id="unknown in hypothesis"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, domains={"y": "simplx"}), ["simplx", "simplex"], id="domain"),
-    pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, sizes="N=5..2"), ["N", "5 to 2"], id="empty range"),
-])
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", {"z": "N,K"}), ["'y'", "y=N,K", "loss"], id="no shape"
+        ),
+        pytest.param(lambda: lm.prove_gradient(loss, loss_grad, "q", SHAPES), ["'q'", "z, y"], id="no such array"),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", {**SHAPES, "t": "N"}),
+            ["'t'", "loss takes z, y"],
+            id="extra shape",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D"),
+            ["no cotangent", "(3, 4)", "cotangent=g="],
+            id="no cotangent",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D", cotangent="g=D,N"),
+            ["g has the shape (D, N)", "scale returns"],
+            id="cotangent of another shape",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(scale, scale_backward, "x", "x=N,D w=D", cotangent="dy=N,D"),
+            ["'dy'", "scale_backward takes g, x, w"],
+            id="cotangent of another name",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, lambda z, cache: z, "z", SHAPES), ["'cache'", "loss"], id="no cache"
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, lambda z, y: (z, y, z), ["z", "y"], SHAPES),
+            ["returns 3 values", "z, y"],
+            id="too many",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, lambda z, y: {"dq": z}, "z", SHAPES), ["dq", "dz", "z_grad"], id="no key"
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(lambda z: z[100], lambda z: z, "z", {"z": "K"}),
+            ["IndexError", "test_prove_gradient.py:", "z (4,)"],
+            id="does not run",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, given="sum(y*y)=1"),
+            ["no inputs are drawn", "sums over axes"],
+            id="cannot be drawn",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, given="sum(q)=1"),
+            ["'q'"],
+            id="unknown in hypothesis",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, domains={"y": "simplx"}),
+            ["simplx", "simplex"],
+            id="domain",
+        ),
+        pytest.param(
+            lambda: lm.prove_gradient(loss, loss_grad, "z", SHAPES, sizes="N=5..2"), ["N", "5 to 2"], id="empty range"
+        ),
+    ],
+)
 def test_what_does_not_fit_is_said(ask: Callable[[], Any], said: list[str]) -> None:
     with pytest.raises(lm.LemmataError) as caught:
         ask()

@@ -57,23 +57,32 @@ def tests(pytester: pytest.Pytester) -> pytest.Pytester:
 def test_a_failed_proof_shows_functions_counterexample_and_what_is_wrong(tests: pytest.Pytester) -> None:
     result = tests.runpytest_inprocess("-k", "right or wrong", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines([
-        ">*lm.assert_gradient(loss, wrong*",
-        "E*refuted by a counterexample",
-        "E*sizes   K = 2, N = 2",
-        "E*z *[[][[]*",
-        "E*dz[[]0, 0]  differences of loss  *",
-        "E*wrong  *",
-        "E*the claim lacks the factor 1/N",
-        "*lemmata: what the functions compute*",
-        "*loss = (1/(K N)) Σ_*",
-        "*wrong[[]i, j] = *z_ij − *y_ij*",
-    ])
+    result.stdout.fnmatch_lines(
+        [
+            ">*lm.assert_gradient(loss, wrong*",
+            "E*refuted by a counterexample",
+            "E*sizes   K = 2, N = 2",
+            "E*z *[[][[]*",
+            "E*dz[[]0, 0]  differences of loss  *",
+            "E*wrong  *",
+            "E*the claim lacks the factor 1/N",
+            "*lemmata: what the functions compute*",
+            "*loss = (1/(K N)) Σ_*",
+            "*wrong[[]i, j] = *z_ij − *y_ij*",
+        ]
+    )
     assert "code_proof.py" not in result.stdout.str()  # the traceback ends in the test
 
 
-@pytest.mark.parametrize(("words", "setting", "passed"), [
-    ([], "", 2), (["--lemmata-level=supported"], "", 3), ([], "supported", 3), (["--lemmata-level", "proved"], "supported", 2)])
+@pytest.mark.parametrize(
+    ("words", "setting", "passed"),
+    [
+        ([], "", 2),
+        (["--lemmata-level=supported"], "", 3),
+        ([], "supported", 3),
+        (["--lemmata-level", "proved"], "supported", 2),
+    ],
+)
 def test_the_level(words: list[str], setting: str, passed: int, tests: pytest.Pytester) -> None:
     """An assertion's own level counts before the option, the option before the setting."""
     if setting:
@@ -95,11 +104,13 @@ def test_an_unknown_level_is_refused(tests: pytest.Pytester) -> None:
 
 
 def test_the_plugin_imports_nothing_heavy(tests: pytest.Pytester) -> None:
-    tests.makepyfile(test_light="""
+    tests.makepyfile(
+        test_light="""
         import sys
 
         def test_light():
             assert "lemmata.pytest_plugin" in sys.modules
             assert not {"sympy", "numpy", "flint"} & set(sys.modules)
-    """)
+    """
+    )
     tests.runpytest_subprocess("test_light.py", "-p", "no:hypothesispytest").assert_outcomes(passed=1)

@@ -7,6 +7,7 @@ from lemmata.numeric import sampling
 from lemmata.numeric.sampling import DOMAINS, draw, draw_sizes, extreme_values, generator
 
 SQUARE = {"symmetric", "spd", "orthogonal", "invertible"}
+MATRIX = {"fullrank", "rank_one_less", "lower", "posdef_nonsym"}  # one matrix, no leading axes
 INSIDE = {
     "real": np.isfinite,
     "logits": np.isfinite,
@@ -24,6 +25,11 @@ INSIDE = {
     "spd": lambda x: (np.linalg.eigvalsh(x) > 0.4) & np.all(np.isclose(x, np.swapaxes(x, -1, -2))),
     "orthogonal": lambda x: np.isclose(x @ np.swapaxes(x, -1, -2), np.eye(x.shape[-1])),
     "invertible": lambda x: np.linalg.cond(x) < 4.001,
+    "fullrank": lambda x: np.linalg.svd(x, compute_uv=False) > 0.5,
+    "rank_one_less": lambda x: np.linalg.matrix_rank(x) == x.shape[-1] - 1,
+    "lower": lambda x: (x == np.tril(x)) & (np.diagonal(x) > 0.5),
+    "one_zero": lambda x: (x >= 0) & (np.count_nonzero(x == 0) == 1),
+    "posdef_nonsym": lambda x: (np.linalg.eigvalsh(x + x.T) > 0) & bool(np.any(x != x.T)),
 }
 
 
@@ -33,7 +39,7 @@ def test_every_domain_has_a_test() -> None:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_domain(name: str) -> None:
-    shape = (7, 4, 4) if name in SQUARE else (7, 4)
+    shape = (7, 4, 4) if name in SQUARE else (4, 4) if name in MATRIX else (7, 4)
     value = draw(name, shape, generator(0, name))
     assert value.shape == shape
     assert value.dtype == np.float64

@@ -120,7 +120,7 @@ REFUSED = [
     (recurrence, "s = s * x[i, 0] + x[i, 1]|for i in range", "recurrence.*np.cumprod"),
     (recurrence_through_an_array, "for i in range|h[i] =", "recurrence"),
     (running_maximum, "for i in range", "recurrence.*np.max"),
-    (case_of_sizes, "if x.shape[0] == 1", "truth of Delta.*each case of the sizes"),
+    (case_of_sizes, "if x.shape[0] == 1", "truth of .*.*each case of the sizes"),
     (left_early, "for i in range", "break, continue, return.*np.where"),
     (while_loop, "while s > 1", "truth of .*np.where"),
     (truth_of_an_array, "return x if", "truth of"),
