@@ -79,7 +79,8 @@ def satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
         i, body = body.opened()
         bound.append(i)
     label = next((a for a in body.args if isinstance(a, Element)), None) if isinstance(body, Delta) else None
-    if label is not None and len(bound) == 1 and label.indices == (bound[0],) and h.right == 1 and label.tensor.domain.label_size:
+    permutes = label is not None and len(bound) == 1 and label.indices == (bound[0],) and h.right == 1
+    if label is not None and permutes and label.tensor.domain.label_size:
         # Σ_j [π_j = k] = 1 for every k: a permutation, here the order of random numbers
         value = inputs[label.tensor.name]
         inputs[label.tensor.name] = np.argsort(generator(0, label.tensor.name, *value.tolist()).random(value.size))

@@ -87,10 +87,7 @@ def power(ctx: Context, p: Poly, n: int) -> Poly:
 
 def needs_rewriting(ctx: Context, mono: Mono) -> bool:
     """Whether a merged monomial may not be in normal form."""
-    for a, _ in mono:
-        if a.active or a in ctx.atom_rules:
-            return True
-    return False
+    return any(a.active or a in ctx.atom_rules for a, _ in mono)
 
 
 def normal(ctx: Context, mono: Mono) -> Poly:
@@ -138,8 +135,8 @@ def _normal(ctx: Context, mono: Mono) -> Poly:
             sign = ONE_Q if e % 4 in (0, 1) else -ONE_Q
             rest = _without(mono, atom)
             return of_factors(ctx, merge(rest, ((atom, 1),)) if e % 2 else rest, sign)
-        if kind in ("eq", "ge", "argmax") or (kind == "el" and atom.active):
-            if e != 1:
+        if e != 1:
+            if kind in ("eq", "ge", "argmax") or (kind == "el" and atom.active):
                 if e < 0:
                     if kind != "el":
                         raise Undefined(f"division by the indicator {atom!r}, which can be 0")
@@ -304,7 +301,7 @@ def equals_zero(ctx: Context, p: Poly) -> Poly:
         digits = _split_digits(ctx, p)
         if digits is not None:
             return multiply(ctx, equals_zero(ctx, digits[0]), equals_zero(ctx, digits[1]))
-    if [value for m, value in p.sorted_terms() if m][0] < 0:
+    if next(value for m, value in p.sorted_terms() if m) < 0:
         p = negative(p)
     return of_atom(ctx.atom("eq", p))
 

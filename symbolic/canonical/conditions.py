@@ -33,7 +33,7 @@ def conditions(reader: Reader, expression: sp.Expr, divisors: Sequence[sp.Expr] 
         free = list(nodes.free_indices(divisor))
         closed = nodes.replace(
             divisor,
-            dict(((i, Index(f"_{n}", i.size, 0, 10**6 + n)) for n, i in enumerate(free))),
+            {i: Index(f"_{n}", i.size, 0, 10**6 + n) for n, i in enumerate(free)},
         )
         env = {
             Index(f"_{n}", i.size, 0, 10**6 + n): of_atom(reader.ctx.index(("q", n), reader.size(i.size)))

@@ -175,7 +175,7 @@ def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> 
 
 def _rolled(ctx: Context, equation: Poly, temporaries: tuple[Atom, ...]) -> tuple[Atom, Poly] | None:
     """(t + c) mod n = r for t over n and 0 ≤ r < n has one solution, t = (r - c) mod n."""
-    for m, v in equation.terms.items():
+    for m in equation.terms:
         inner = [a for a, e in m if a.kind == "fdiv" and e == 1]
         if len(inner) != 1:
             continue

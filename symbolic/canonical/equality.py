@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from itertools import permutations as orders
 from itertools import product
 from math import ceil
@@ -98,7 +99,7 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
         (ctx.positive_polys if h.relation == ">" else ctx.nonzero_polys).append(difference)
         return
     if h.relation == ">=":
-        return  # a sign that may be 0 is given by the domain of an array; as a hypothesis it is for the second path only
+        return  # a sign that may be 0 is given by an array's domain; as a hypothesis it is for the second path
     ctx.fixed_names.update(a.data[0] for a in _elements_in(difference))
     variables = tuple(reader.index_atom(i) for i in h.indices)
     sum_terms = [(m, c) for m, c in difference.terms.items() if len(m) == 1 and m[0][0].kind == "sum" and m[0][1] == 1]
@@ -323,11 +324,7 @@ def _vanishes(ctx: Context, sizes: tuple[Poly, ...], members: list[tuple[Atom, M
             body = algebra.substitute_mono(ctx, atom.data[1], mapping)
             options.append(scale(algebra.multiply(ctx, algebra.of_factors(ctx, rest), body), c))  # type: ignore[arg-type]
         bodies.append(options)
-    tried = 0
-    for choice in product(bodies[0][:1], *bodies[1:]):
-        tried += 1
-        if tried > 64:
-            return False
+    for choice in islice(product(bodies[0][:1], *bodies[1:]), 64):
         summand = add(*choice)
         if is_zero(ctx, summand, depth + 1):
             return True

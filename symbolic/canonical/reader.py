@@ -176,8 +176,8 @@ class Reader:
                 self._rows_sum_to_one(tensor)
         elif known != tensor:
             raise UnsupportedError(
-                f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and domains "
-                f"{known.domain.name} and {tensor.domain.name}: give them different names"
+                f"two different arrays are named {tensor.name!r}, of shapes {known.shape} and {tensor.shape} and "
+                f"domains {known.domain.name} and {tensor.domain.name}: give them different names"
             )
 
     def _rows_sum_to_one(self, tensor: nodes.Tensor) -> None:
