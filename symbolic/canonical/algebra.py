@@ -135,13 +135,11 @@ def _normal(ctx: Context, mono: Mono) -> Poly:
             sign = ONE_Q if e % 4 in (0, 1) else -ONE_Q
             rest = _without(mono, atom)
             return of_factors(ctx, merge(rest, ((atom, 1),)) if e % 2 else rest, sign)
-        if e != 1:
-            if kind in ("eq", "ge", "argmax") or (kind == "el" and atom.active):
-                if e < 0:
-                    if kind != "el":
-                        raise Undefined(f"division by the indicator {atom!r}, which can be 0")
-                else:
-                    return of_factors(ctx, merge(_without(mono, atom), ((atom, 1),)))
+        if e != 1 and (kind in ("eq", "ge", "argmax") or (kind == "el" and atom.active)):
+            if e > 0:
+                return of_factors(ctx, merge(_without(mono, atom), ((atom, 1),)))
+            if kind != "el":
+                raise Undefined(f"division by the indicator {atom!r}, which can be 0")
         if kind == "base" and e >= 1:
             whole = int(e)
             base = atom.data[0]

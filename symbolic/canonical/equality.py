@@ -11,9 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 from itertools import permutations as orders
-from itertools import product
 from math import ceil
 
 import sympy as sp
