@@ -2,8 +2,8 @@
 
 Each block is attention, residual, LayerNorm and MLP with symbolic sizes, from the builder that the theorems use. The
 answer is verified before it is timed: the generated NumPy of the gradient against differences of the hand-written
-forward pass, and a spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile]` from the repository
-root.
+forward pass, and a spoiled answer must be seen. `python -m tests.benchmarks.depth [--profile | --quick]` from the
+repository root.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from .tables import table
 from .timing import WrongAnswer, once
 
 DEPTHS = (1, 2, 4, 8, 12)
+QUICK = DEPTHS[:3]
 SIZES = {"n": 3, "d": 5, "h": 2, "d_k": 4, "d_v": 6, "f": 7}
 SEED = 0
 SPOILED = 1 + 9e-4
@@ -165,7 +166,7 @@ def main(arguments: list[str]) -> None:
         profile(4)
         return
     found: list[Any] = []
-    for depth in DEPTHS:
+    for depth in QUICK if "--quick" in arguments else DEPTHS:
         found.append(measure_depth(depth))
         print(report(found[-1:]), flush=True)
     print(report(found))

@@ -1,19 +1,25 @@
-"""All measurements in one process, one after the other; the tables go to the terminal and to build/bench/."""
+"""All measurements in one process, one after the other; the tables go to the terminal and to build/bench/.
+
+With `--quick` the depth benchmark ends at 4 blocks; all else is the same.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import statistics
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import lemmata as lm
 
-from . import sympy_explicit, sympy_indexed
+from . import depth, sympy_explicit, sympy_indexed, twelve_claims
 from .ours import measure_size, measure_theorem
 from .processes import COMMANDS, measure_process
 from .survey import survey
@@ -26,8 +32,11 @@ SIZES = (4, 8, 16, 32)
 SECONDS = 60.0  # for one explicit SymPy measurement
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Measure, print, write."""
+    parser = argparse.ArgumentParser(prog="tests/benchmarks/run.py", description="Measure, print, write.")
+    parser.add_argument("--quick", action="store_true", help="depth of 1, 2 and 4 blocks only")
+    depths = depth.QUICK if parser.parse_args(arguments).quick else depth.DEPTHS
     results: dict[str, Any] = {"machine": _machine(), "sizes": list(SIZES)}
     known = lm.theorems()
     _say("theorems")
@@ -39,13 +48,19 @@ def main() -> None:
     results["tensorgrad"] = measure_tensorgrad()
     _say("numeric sizes")
     results["flatness"] = [measure_size(k) for k in ("K", *SIZES)]
+    _say("twelve textbook claims")
+    results["twelve"] = twelve_claims.measure()
+    _say(f"depth, {', '.join(map(str, depths))} blocks")
+    blocks = [depth.measure_depth(d) for d in depths]
+    results["depth"] = [asdict(b) for b in blocks]
     _say("all theorems")
     results["survey"] = survey(known)
     _say("cold starts")
     results["processes"] = {name: measure_process(words, expected) for name, (words, expected) in COMMANDS.items()}
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "bench.json").write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = report(results)
+    parts = [report(results), twelve_claims.report(results["twelve"]), "## Depth (s)", depth.report(blocks)]
+    text = "\n\n".join(p.strip() for p in parts) + "\n"
     (FOLDER / "bench.md").write_text(text, encoding="utf-8")
     print(text)
     print(f"Written: {FOLDER / 'bench.md'} and bench.json")
