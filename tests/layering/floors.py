@@ -66,8 +66,8 @@ def violations(path: str, source: str) -> list[str]:
 
 
 def python_files() -> list[Path]:
-    """Every Python file of the repository, in order; hidden folders, what was built, and vendored files left out."""
-    skipped = {"build", "dist", "vendor", "__pycache__"}
+    """Every Python file of the repository, in order; hidden folders and what was built left out."""
+    skipped = {"build", "dist", "__pycache__"}
     return sorted(
         path
         for path in ROOT.rglob("*.py")
