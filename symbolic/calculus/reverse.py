@@ -13,15 +13,12 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from ..language.arrays import Array, aligned, shape_text
-from ..language.errors import ShapeError, UnsupportedError
+from ..language.errors import UnsupportedError
 from ..language.indices import Index, index
 from ..language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, element, replace, tensors
 from .contraction import contract
 from .differentiation import wave
 from .folding import fold
-
-VjpRule = Callable[[Array], Mapping[Tensor, Array]]
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,7 @@ class Adjoint:
     """The adjoint of one tensor: `indices` of the tensor, the local sum as it stands (`start`), and what it comes to
     (`value`).
 
-    `named` is the adjoint as a definition (dP := ...), which later adjoints use; `rule` names a theorem that gave the
-    value.
+    `named` is the adjoint as a definition (dP := ...), which later adjoints use.
     """
 
     of: Tensor
@@ -39,11 +35,6 @@ class Adjoint:
     value: sp.Expr
     named: DefinedTensor
     kept: tuple[DefinedTensor, ...] = ()  # definitions that the value was folded back into
-    rule: str = ""
-
-    def statement(self) -> tuple[sp.Expr, sp.Expr]:
-        """Both sides of the local statement, names standing for themselves: what is to be proved."""
-        return opaque(self.start, self.kept), opaque(self.value, self.kept)
 
 
 def opaque(expression: sp.Expr, keep: Sequence[DefinedTensor] = ()) -> sp.Expr:
@@ -60,46 +51,57 @@ def opaque(expression: sp.Expr, keep: Sequence[DefinedTensor] = ()) -> sp.Expr:
     return _renamed(expression, names)
 
 
+def held_constant(start: sp.Expr, keep: Sequence[DefinedTensor]) -> sp.Expr:
+    """The local sum with those terms carried out whose derivatives would change their meaning with `keep` defined.
+
+    In Σ dc ∂c/∂x the names in c are constants. Where one of them is kept, and depends on x, a reader would
+    differentiate through it, and count twice what the adjoint of that name counts already.
+    """
+    return sp.Add(*(contract(carried_out(term))[0] if differentiates_through(term, keep) else term
+                    for term in sp.Add.make_args(start)))
+
+
+def differentiates_through(expression: sp.Expr, keep: Sequence[DefinedTensor]) -> bool:
+    """Whether a derivative in it is of, or by, something that a definition in `keep` makes depend on the variable."""
+    for node in expression.atoms(PartialDerivative):
+        by = node.variable.tensor if isinstance(node.variable, Element) else node.variable
+        inside = set(tensors([node.expression]))
+        if any(t == by or (t in inside and by in t.body.free_symbols) for t in keep):
+            return True
+    return False
+
+
 def _renamed(expression: sp.Expr, names: Mapping[Tensor, Tensor]) -> sp.Expr:
     if not names:
         return expression
     return replace(expression, names)
 
 
-def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor, VjpRule] | None = None,
+def adjoints(loss: sp.Expr, wrt: Sequence[Tensor],
              write: Callable[[Tensor, tuple[Index, ...], sp.Expr], sp.Expr] | None = None,
              remember: Callable[[Adjoint], None] | None = None) -> list[Adjoint]:
     """The adjoints of all definitions between the loss and the arrays of `wrt`, then of those arrays, in order of
     computation.
 
-    `rules` gives, for a definition, a function from its adjoint to the cotangents of the arrays that it names (a
-    theorem's right side); without one, the definition is differentiated. `write` may put an adjoint in another form (to
-    be proved), `remember` is told of each. Raises `UnsupportedError` for an array that the loss does not depend on.
+    `write` may put an adjoint in another form (to be proved), `remember` is told of each. Raises `UnsupportedError` for
+    an array that the loss does not depend on.
     """
-    rules = rules or {}
     order = [t for t in tensors([loss]) if isinstance(t, DefinedTensor)]  # definitions after what they are defined by
     needed = [t for t in order if any(w in t.body.free_symbols for w in wrt)]
     found: dict[Tensor, Adjoint] = {}
     result: list[Adjoint] = []
-    contributions: dict[Tensor, list[Array]] = {}
 
     for target in [*reversed(needed), *wrt]:
         at = tuple(index("ikmnbl"[n] if n < 6 else "i", s) for n, s in enumerate(target.shape))
-        consumers = [c for c in reversed(needed) if c is not target and c not in rules
-                     and target in tensors([c.body], False)]
+        consumers = [c for c in reversed(needed) if c is not target and target in tensors([c.body], False)]
         terms = _local_terms(loss, target, consumers, {c: found[c].named for c in consumers}, at)
-        for given in contributions.get(target, []):
-            if [str(s) for s in given.shape] != [str(s) for s in target.shape]:
-                raise ShapeError(f"a rule gives a cotangent of shape {shape_text(given.shape)} for {target.name} of "
-                                 f"shape {shape_text(target.shape)}")
-            terms.append(aligned(given, at))
         if not terms:
             if target in wrt:
                 raise UnsupportedError(f"the loss does not depend on {target.name}: its gradient is 0 everywhere; "
                                        f"check the name")
             continue
         start = sp.Add(*terms)
-        value = contract(_carried_out(start))[0]
+        value = contract(carried_out(start))[0]
         kept = []
         for consumer in consumers:
             folded = fold(value, consumer)
@@ -112,10 +114,6 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor], rules: Mapping[DefinedTensor,
         result.append(found[target])
         if remember is not None:
             remember(found[target])
-        if target in rules and isinstance(target, DefinedTensor):
-            cotangent_array = Array(at, element(named, *at))
-            for tensor, value_array in rules[target](cotangent_array).items():
-                contributions.setdefault(tensor, []).append(value_array)
     return result
 
 
@@ -144,7 +142,7 @@ def local_adjoint(loss: sp.Expr, target: Tensor, definitions: Sequence[DefinedTe
     return sp.Add(*_local_terms(loss, target, consumers, {c: adjoint_of[f"d{c.name}"] for c in consumers}, at))
 
 
-def _carried_out(expression: sp.Expr) -> sp.Expr:
+def carried_out(expression: sp.Expr) -> sp.Expr:
     """All derivatives carried out, definitions other than the variable being constants."""
     names = {t: Tensor(t.name, t.shape, t.domain) for t in tensors([expression], through_definitions=False)
              if isinstance(t, DefinedTensor)}

@@ -9,12 +9,13 @@ besides (second path at small sizes, finite differences of the hand-written prim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
 
-from ..calculus.reverse import Adjoint, VjpRule, adjoints, opaque
+from ..calculus.reverse import Adjoint, adjoints, held_constant, opaque
+from ..canonical.equality import equal
 from ..language.arrays import Array, ArrayLike, aligned, as_array, shape_text, tensor_of
 from ..language.errors import ShapeError
 from ..language.hypotheses import Hypothesis
@@ -47,14 +48,12 @@ class System:
     """A scalar `loss` over named definitions, the arrays `wrt`, and optionally how some adjoints are to be written.
 
     `forms` maps the name of an intermediate to a function of the adjoints so far (by name) that gives its adjoint as
-    the author writes it; it is proved like everything else. `rules` gives, for a definition, a theorem's right side:
-    from its adjoint to the cotangents of what it names.
+    the author writes it; it is proved like everything else.
     """
 
     loss: ArrayLike
     wrt: Sequence[Array]
     forms: Mapping[str, Callable[[Mapping[str, Array]], ArrayLike]] = field(default_factory=dict)
-    rules: Mapping[str, tuple[str, VjpRule]] = field(default_factory=dict)  # name -> (theorem cited, rule)
     given: Sequence[Hypothesis] = ()
     notes: Sequence[str] = ()
     numpy: SystemCheck | None = None
@@ -67,7 +66,6 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
         raise ShapeError(f"the loss of a system is a scalar; this has shape {shape_text(loss.shape)}")
     wrt = [tensor_of(w) for w in claim.wrt]
     definitions = [t for t in tensors([loss.body]) if isinstance(t, DefinedTensor)]
-    rules = {t: claim.rules[t.name][1] for t in definitions if t.name in claim.rules}
     known: dict[str, Array] = {}
 
     def written(target: Tensor, at: tuple[sp.Basic, ...], value: sp.Expr) -> sp.Expr:
@@ -77,36 +75,71 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     def remember(a: Adjoint) -> None:
         known[a.named.name] = Array(a.indices, element(a.named, *a.indices))
 
-    found = adjoints(loss.body, wrt, rules, written, remember)
+    found = adjoints(loss.body, wrt, written, remember)
     adjoint_names = {a.named for a in found}
     # what an author's form names beside the loss's own definitions is defined too
     written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
     definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions
                     and t not in adjoint_names]
-    parts = tuple(_part(a, definitions, claim) for a in found)
+    parts = tuple(_part(a, definitions, adjoint_names, claim) for a in found)
     declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
-    uses = tuple(dict.fromkeys(u for p in parts for u in p.uses))
     return Derivation(name=name, left=loss.body, right=loss.body, indices=(), steps=(), definitions=tuple(definitions),
-                      hypotheses=tuple(claim.given), tensors=declared, title=title, source=source, uses=uses,
+                      hypotheses=tuple(claim.given), tensors=declared, title=title, source=source,
                       notes=tuple(claim.notes), parts=parts)
 
 
-def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System) -> Derivation:
+def _part(a: Adjoint, definitions: Sequence[DefinedTensor], adjoint_names: Collection[DefinedTensor],
+          claim: System) -> Derivation:
     """The derivation of one adjoint: its local sum to its value, names standing for themselves."""
+    hypotheses = tuple(claim.given)
     kept = _needed(a, definitions)
-    start, end = opaque(a.start, kept), opaque(a.value, kept)
+    start, end = _statement(a, kept)
+    if a.of.name in claim.forms and not equal(start, end, hypotheses).equal:
+        start, end = _deepened(a, kept, {*definitions, *adjoint_names}, hypotheses) or (start, end)
     names = [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)]
     state = State(start, a.indices, (), names)
     tactics: list[Tactic] = [differentiate(), contract(), *([fold(), contract()] if names else []), collect()]
     run_all(state, tactics)
-    state.step(end, "collect", "conclude", "written with named intermediates" if a.rule == "" else f"by {a.rule}")
+    state.step(end, "collect", "conclude", "written with named intermediates")
     declared = tuple(t for t in tensors([start, end]) if not isinstance(t, DefinedTensor))
-    uses = tuple(claim.rules[t.name][0] for t in definitions if t.name in claim.rules
-                 and a.of in tensors([t.body], False))
     return Derivation(name=a.named.name, left=start, right=end, indices=a.indices, steps=tuple(state.steps),
-                      definitions=tuple(names),
-                      hypotheses=tuple(claim.given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses,
-                      adjoint=a.named)
+                      definitions=tuple(names), hypotheses=hypotheses, tensors=declared,
+                      title=f"adjoint of {a.of.name}", adjoint=a.named)
+
+
+def _statement(a: Adjoint, kept: Collection[DefinedTensor]) -> tuple[sp.Expr, sp.Expr]:
+    """Both sides of the local statement, with the definitions in `kept` known and all other names arbitrary."""
+    inside = tensors([a.start, a.value])
+    ordered = [t for t in inside if isinstance(t, DefinedTensor) and t in kept]
+    return opaque(held_constant(a.start, ordered), ordered), opaque(a.value, ordered)
+
+
+def _deepened(a: Adjoint, kept: Collection[DefinedTensor], known: Collection[DefinedTensor],
+              hypotheses: Sequence[Hypothesis]) -> tuple[sp.Expr, sp.Expr] | None:
+    """The statement of an author's form with as few definitions known as make it true; None if none do.
+
+    FlashAttention writes rowsum(dO ⊙ O) for rowsum(P ⊙ dP): true because dP = dO Vᵀ and O = P V, for no other reason.
+    What is differentiated by stays arbitrary as long as that is enough.
+    """
+
+    def true_with(chosen: Collection[DefinedTensor]) -> bool:
+        return equal(*_statement(a, chosen), hypotheses).equal
+
+    for candidates in (set(known) - {a.of}, set(known)):
+        chosen = set(kept)
+        while more := _named([a.start, a.value, *(t.body for t in chosen)], candidates - chosen):
+            chosen |= more
+            if true_with(chosen):
+                for t in sorted(chosen - set(kept), key=lambda t: t.name):
+                    if true_with(chosen - {t}):
+                        chosen.remove(t)
+                return _statement(a, chosen)
+    return None
+
+
+def _named(expressions: Sequence[sp.Expr], among: Collection[DefinedTensor]) -> set[DefinedTensor]:
+    named = tensors(expressions, through_definitions=False)
+    return {t for t in named if isinstance(t, DefinedTensor) and t in among}
 
 
 def _needed(a: Adjoint, definitions: Sequence[DefinedTensor]) -> tuple[DefinedTensor, ...]:
