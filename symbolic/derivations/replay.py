@@ -22,6 +22,7 @@ from ..language.errors import HypothesisError, UnsupportedError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from .chains import BrokenChain, check_chain, check_parts, link
+from .declarations import false_declaration
 from .model import Derivation, Evidence, Step, Verdict
 
 MANY_PARTS = 10  # a system with more adjoints has each of them looked at by the second path at one binding of the sizes
@@ -133,6 +134,10 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
         # The second path looks at the statement first: what it refutes needs no long search for a proof.
         first = check_equal(steps[0].before, steps[0].after, indices, hypotheses, variable=variable, seed=seed,
                             thorough=thorough, budget_seconds=2.0 if thorough else 0.2)
+        if first.equal is not False and (
+            wrong := false_declaration([steps[0].before, steps[0].after], hypotheses, seed)
+        ):
+            return Verdict("unsupported", reason=wrong, seconds=time.perf_counter() - start)
         began = time.perf_counter()
         answers = [equal(s.before, s.after, hypotheses, 1.0 if first.equal is False else seconds)
                    for s in (steps[:1] if first.equal is False else steps)]
