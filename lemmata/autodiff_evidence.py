@@ -83,7 +83,7 @@ def derivative_evidence(package: Package, d: Derivation, left: Callable[[HoleMet
     return _compared(package, {"the right side": (actual, expected)}, sizes, seed, began)
 
 
-def gradient_evidence(package: Package, d: Derivation, gradients: Mapping[str, Callable[..., Any]], inputs: Inputs,
+def gradient_evidence(package: Package, d: Derivation, gradients: Mapping[str, np.ndarray], inputs: Inputs,
                       sizes: Mapping[str, int], seed: int) -> Evidence:
     """A system's gradients against the package's gradients of the generated loss, by every array at once, at one
     draw.
@@ -93,8 +93,8 @@ def gradient_evidence(package: Package, d: Derivation, gradients: Mapping[str, C
         found = _derivatives(package, d, d.left, (), list(gradients), 1, inputs)
     except LemmataError as error:
         return Evidence(package.name, True, f"not run: {error}", time.perf_counter() - began)
-    pairs = {f"d{name}": (call(function, d, inputs), expected)
-             for (name, function), expected in zip(gradients.items(), found, strict=True)}
+    pairs = {f"d{name}": (value, expected)
+             for (name, value), expected in zip(gradients.items(), found, strict=True)}
     return _compared(package, pairs, sizes, seed, began)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import sympy as sp
 
-from .symbolic.codegen import compile_numpy, numpy_source
+from .generated import declared_arrays, derivation_function, derivation_source
 from .symbolic.derivations.model import Derivation, Detail, Verdict
 from .symbolic.derivations.system import SystemCheck
 from .symbolic.derivations.theorem import NumericCheck
-from .symbolic.language.nodes import DefinedTensor, Tensor
+from .symbolic.language.nodes import Tensor
 from .symbolic.rendering import derivation as pages
 from .symbolic.rendering.serialise import derivation_to_json
 from .symbolic.rendering.vector_form import vector_form, vector_text
@@ -44,7 +44,7 @@ class Result:
     @property
     def arguments(self) -> tuple[Tensor, ...]:
         """The declared arrays, in the order of the generated function's arguments."""
-        return tuple(t for t in self.derivation.tensors if not isinstance(t, DefinedTensor))
+        return declared_arrays(self.derivation)
 
     @property
     def vector_form(self) -> str | None:
@@ -80,16 +80,20 @@ class Result:
         return derivation_to_json(self.derivation)
 
     def numpy_source(self, name: str = "") -> str:
-        """Readable NumPy source of a function that computes the result from the arrays."""
-        return numpy_source(name or self._function_name, self.result, self.derivation.indices, self.arguments)
+        """Readable NumPy source of a function that computes the result from the arrays.
+
+        For a gradient in named adjoints it returns all gradients that were asked for, as a tuple.
+        """
+        return derivation_source(self.derivation, name or self._function_name)
 
     def numpy(self, name: str = "") -> Callable[..., Any]:
         """The same function as a callable."""
-        return compile_numpy(name or self._function_name, self.result, self.derivation.indices, self.arguments)
+        return derivation_function(self.derivation, name or self._function_name)
 
     @property
     def _function_name(self) -> str:
-        return self.name or ("gradient" if self.derivation.variable is not None else "value")
+        derivative = self.derivation.variable is not None or self.derivation.parts
+        return self.name or ("gradient" if derivative else "value")
 
     def __repr__(self) -> str:
         return self.text()

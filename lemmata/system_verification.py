@@ -7,11 +7,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from .autodiff_evidence import gradient_evidence, installed
+from .generated import derivation_function, gradient_adjoints
 from .numeric.comparison import compare
 from .numeric.differences import richardson_jvp
 from .numeric.sampling import generator
@@ -19,13 +19,12 @@ from .symbolic.codegen import compile_numpy
 from .symbolic.derivations.model import Derivation, Evidence
 from .symbolic.derivations.system import SystemCheck
 from .symbolic.language.errors import LemmataError
-from .symbolic.language.indices import index
-from .symbolic.language.nodes import DefinedTensor, Tensor, element
-from .witness import DRAWS, Inputs, NotDrawn, arguments, call, compiled_arguments, draw_inputs, reference, sizes_text
+from .witness import DRAWS, Inputs, NotDrawn, call, compiled_arguments, draw_inputs, reference, sizes_text
 
 RTOL_VALUES, ATOL_VALUES = 1e-8, 1e-10
 RTOL_DIFFERENCES, ATOL_DIFFERENCES = 1e-6, 1e-7
 STEP = 5e-4  # deep compositions are steep: smaller than the default, still far above rounding
+Gradients = Callable[[Inputs], dict[str, np.ndarray]]
 DIRECTIONS = 6  # differences along so many random directions an array, and along single entries where there are few
 
 
@@ -48,24 +47,20 @@ def system_evidence(d: Derivation, check: SystemCheck | None, *, seed: int) -> t
         if check is not None and check.backward:
             found.append(_against_backward(d, check, points, gradients, seed, began))
         found.append(_against_differences(d, check, points, gradients, loss, seed))
-        found += [gradient_evidence(package, d, gradients, *points[0], seed) for package in installed()]
+        found += [gradient_evidence(package, d, gradients(points[0][0]), *points[0], seed) for package in installed()]
         return tuple(found)
 
 
-def gradient_parts(d: Derivation) -> dict[str, DefinedTensor]:
-    """The adjoints of the arrays asked for, by the array's name."""
-    declared = {t.name for t in arguments(d)}
-    return {p.name.removeprefix("d"): p.adjoint for p in d.parts if p.adjoint is not None
-            and p.name.removeprefix("d") in declared}
+def generated_gradients(d: Derivation) -> Callable[[Inputs], dict[str, np.ndarray]]:
+    """The gradients by name, from the generated NumPy that users get."""
+    names, given = list(gradient_adjoints(d)), compiled_arguments(d)
+    function = derivation_function(d, "gradient", given)
 
+    def gradients(inputs: Inputs) -> dict[str, np.ndarray]:
+        values = function(*(inputs[t.name] for t in given))
+        return {n: np.asarray(v, dtype=float) for n, v in zip(names, values, strict=True)}
 
-def generated_gradients(d: Derivation) -> dict[str, Callable[..., Any]]:
-    """Generated NumPy for each gradient, from the declared arrays."""
-    made = {}
-    for name, adjoint in gradient_parts(d).items():
-        at = [index("i", n) for n in adjoint.shape]
-        made[name] = compile_numpy(f"gradient_{name}", element(adjoint, *at), at, compiled_arguments(d))
-    return made
+    return gradients
 
 
 def _loss(d: Derivation, check: SystemCheck | None) -> Callable[[Inputs], float]:
@@ -92,15 +87,15 @@ def _backward(check: SystemCheck, inputs: Inputs, names: Sequence[str]) -> dict[
 
 
 def _against_backward(d: Derivation, check: SystemCheck, points: Sequence[tuple[Inputs, dict[str, int]]],
-                      gradients: Mapping[str, Callable[..., Any]], seed: int, began: float) -> Evidence:
+                      gradients: Gradients, seed: int, began: float) -> Evidence:
     worst, compared = 0.0, 0
     for inputs, sizes in points:
-        expected = _backward(check, inputs, list(gradients))
-        for name, function in gradients.items():
+        found = gradients(inputs)
+        expected = _backward(check, inputs, list(found))
+        for name, actual in found.items():
             if name not in expected:
                 return Evidence("numpy", False, f"numeric.{check.backward} gives no gradient for {name}",
                                 time.perf_counter() - began)
-            actual = call(function, d, inputs)
             if actual.shape != expected[name].shape:
                 return Evidence("numpy", False, f"d{name} has shape {actual.shape}, numeric.{check.backward} gives "
                                                 f"{expected[name].shape}",
@@ -118,14 +113,12 @@ def _against_backward(d: Derivation, check: SystemCheck, points: Sequence[tuple[
 
 
 def _against_differences(d: Derivation, check: SystemCheck | None, points: Sequence[tuple[Inputs, dict[str, int]]],
-                         gradients: Mapping[str, Callable[..., Any]], loss: Callable[[Inputs], float],
-                         seed: int) -> Evidence:
+                         gradients: Gradients, loss: Callable[[Inputs], float], seed: int) -> Evidence:
     began = time.perf_counter()
     what = f"hand-written numeric.{check.primal}" if check is not None else "the generated loss"
     worst = 0.0
     for number, (inputs, sizes) in enumerate(points):
-        for name, function in gradients.items():
-            actual = call(function, d, inputs)
+        for name, actual in gradients(inputs).items():
             x = inputs[name]
             primal = lambda v, name=name, inputs=inputs: np.asarray(loss({**inputs, name: v}))  # noqa: E731
             rng = generator(seed, d.name, name, number)
@@ -147,8 +140,6 @@ def _against_differences(d: Derivation, check: SystemCheck | None, points: Seque
                                     time.perf_counter() - began)
                 worst = max(worst, gap / max(size, 1.0))
     return Evidence("differences", True,
-                    f"Richardson differences of {what} by {', '.join(gradients)} along random directions agree, "
-                    f"seed {seed}, largest relative error {worst:.1e}", time.perf_counter() - began)
+                    f"Richardson differences of {what} by {', '.join(gradient_adjoints(d))} along random directions "
+                    f"agree, seed {seed}, largest relative error {worst:.1e}", time.perf_counter() - began)
 
-
-__all__ = ["DefinedTensor", "Tensor", "system_evidence"]

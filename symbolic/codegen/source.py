@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -19,6 +21,7 @@ from . import runtime
 from .compiler import Compiler, identifier
 
 _CALLS = {"silu": ("sigmoid",), "mish": ("softplus",), "gelu": ("erf",)}  # helpers that call another helper
+_WIDTH = 100  # of a line of the docstring
 _RESERVED = sorted({row.numpy.rpartition(".")[2] for row in OPERATIONS.values() if not row.numpy.startswith("np.")})
 
 
@@ -44,6 +47,68 @@ def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], argum
         return W @ x
     <BLANKLINE>
     """
+    def written(compiler: Compiler) -> _Returned:
+        whole = sp.sympify(expression)
+        compiler.rank.update({i: n for n, i in enumerate(indices)})
+        compiler.note_repeated(whole)
+        # Definitions of definitions are written from the bottom, so that a deep network does not nest the writer.
+        deep = [t for t in tensors([whole]) if isinstance(t, DefinedTensor)]
+        if len(deep) > 40:
+            for t in deep:
+                compiler.named(t)
+        result = compiler.full(compiler.value(whole), indices).code
+        statements = compiler.statements
+        if statements and statements[-1].startswith(f"{result} = "):  # no name for what is returned at once
+            result = statements.pop().removeprefix(f"{result} = ")
+        return _Returned(result, (shape_text([i.size for i in indices]),))
+
+    return _function(name, arguments, written)
+
+
+def numpy_source_of(
+    name: str, wanted: Sequence[DefinedTensor], arguments: Sequence[Tensor], order: Sequence[DefinedTensor] = ()
+) -> str:
+    """NumPy source of one function that returns the `wanted` definitions as a tuple, each intermediate on a line of
+    its own: those of `order` first and in that order, as far as they are needed.
+
+    Raises what `numpy_source` raises.
+
+    >>> from lemmata.symbolic.language.arrays import array, define, tensor_of
+    >>> x = array("x", "K")
+    >>> y = define("y", 2 * x)
+    >>> print(numpy_source_of("both", [tensor_of(y), tensor_of(define("w", y**2))], [tensor_of(x)]))
+    import numpy as np
+    <BLANKLINE>
+    <BLANKLINE>
+    def both(x):
+        \"\"\"x (K,) -> y (K,), w (K,)\"\"\"
+        y = 2 * x
+        w = y**2
+        return y, w
+    <BLANKLINE>
+    """
+
+    def written(compiler: Compiler) -> _Returned:
+        needed = [t for t in tensors(wanted) if isinstance(t, DefinedTensor)]
+        for t in sorted(needed, key=lambda t: order.index(t) if t in order else len(order)):
+            compiler.named(t)
+        names = [compiler.named(t) for t in wanted]
+        compiler.statements[:] = _used(compiler.statements, names)
+        return _Returned(", ".join(names) if len(names) > 1 else f"({names[0]},)", _told(names, wanted))
+
+    return _function(name, arguments, written)
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """The code after ``return``, and what the docstring says of it."""
+
+    code: str
+    told: tuple[str, ...]
+
+
+def _function(name: str, arguments: Sequence[Tensor], written: Callable[[Compiler], _Returned]) -> str:
+    """The source of a function whose local lines and result `written` makes."""
     sizes = _Sizes(arguments)
     helpers: dict[str, None] = {}
     imports: dict[str, None] = {}
@@ -60,33 +125,45 @@ def numpy_source(name: str, expression: sp.Expr, indices: Sequence[Index], argum
             helpers.setdefault(function)
         return function
 
-    rank = {i: n for n, i in enumerate(indices)}
-    compiler = Compiler(arguments, rank, size_name=sizes.name, helper=helper, reserved=_RESERVED)
+    compiler = Compiler(arguments, {}, size_name=sizes.name, helper=helper, reserved=_RESERVED)
     sizes.arrays = compiler.names
     sizes.names = {s: compiler.new_name(s.name) for s in sizes.symbols()}
-    expression = sp.sympify(expression)
-    compiler.note_repeated(expression)
-    # Definitions of definitions are written from the bottom, so that a deep network does not nest the writer.
-    deep = [t for t in tensors([expression]) if isinstance(t, DefinedTensor)]
-    if len(deep) > 40:
-        for t in deep:
-            compiler.named(t)
-    result = compiler.full(compiler.value(expression), indices).code
-    statements = compiler.statements
-    if statements and statements[-1].startswith(f"{result} = "):  # no name for what is returned at once
-        result = statements.pop().removeprefix(f"{result} = ")
+    result = written(compiler)
     names = [compiler.names[t] for t in arguments]
-    told = ", ".join(f"{n} {shape_text(t.shape) if t.shape else '()'}" for n, t in zip(names, arguments, strict=True))
     lines = [
         f"def {identifier(name)}({', '.join(names)}):",
-        f'    """{told} -> {shape_text([i.size for i in indices])}"""',
+        *_docstring(_told(names, arguments), result.told),
         *(f"    {line}" for line in sizes.lines()),
-        *(f"    {line}" for line in statements),
-        f"    return {result}",
+        *(f"    {line}" for line in compiler.statements),
+        f"    return {result.code}",
     ]
     blocks = [_helper_source(h, imports) for h in helpers]
     head = ["import numpy as np", *sorted(imports)]
     return "\n\n\n".join(["\n".join(head), *blocks, "\n".join(lines)]) + "\n"
+
+
+def _told(names: Sequence[str], arrays: Sequence[Tensor]) -> tuple[str, ...]:
+    return tuple(f"{n} {shape_text(t.shape) if t.shape else '()'}" for n, t in zip(names, arrays, strict=True))
+
+
+def _docstring(arguments: Sequence[str], returned: Sequence[str]) -> list[str]:
+    """The lines of the docstring: what goes in and what comes out, with their shapes; no array is torn apart."""
+    sides = [", ".join(p.replace(" ", "\0") for p in side) for side in (arguments, returned)]
+    lines = [line.replace("\0", " ") for line in textwrap.wrap(" ->\0".join(sides), _WIDTH, break_long_words=False,
+                                                               break_on_hyphens=False)]
+    quoted = [f'"""{lines[0]}"""'] if len(lines) == 1 else [f'"""{lines[0]}', *lines[1:], '"""']
+    return [f"    {line}" for line in quoted]
+
+
+def _used(statements: Sequence[str], results: Sequence[str]) -> list[str]:
+    """The local lines without those whose name is not read: a softmax of which only the logarithm is used."""
+    read, kept = set(results), []
+    for line in reversed(statements):
+        name, _, code = line.partition(" = ")
+        if name in read:
+            kept.append(line)
+            read |= set(re.findall(r"\w+", code))
+    return kept[::-1]
 
 
 def compile_numpy(
@@ -101,7 +178,11 @@ def compile_numpy(
     >>> print(f.__source__.splitlines()[-1].strip())
     return 2 * x
     """
-    source = numpy_source(name, expression, indices, arguments)
+    return compile_source(name, numpy_source(name, expression, indices, arguments))
+
+
+def compile_source(name: str, source: str) -> Callable[..., Any]:
+    """The function `name` of a source that was generated here, as a callable."""
     namespace: dict[str, Any] = {"__name__": f"lemmata generated {name}"}
     exec(compile(source, f"<lemmata {name}>", "exec"), namespace)  # our own text, from expressions and never from input
     function = namespace[identifier(name)]

@@ -234,7 +234,10 @@ def of_tensor(tensor: Tensor) -> Array:
 
 
 def tensor_of(value: Array) -> Tensor:
-    """The tensor behind an array that is nothing but that tensor; an error for a computed array."""
+    """The tensor behind an array that is nothing but that tensor; an error for a computed array and what is none."""
+    if not isinstance(value, Array):
+        got = "a list of arrays; ask for one array at a time" if isinstance(value, list | tuple) else repr(value)
+        raise ShapeError(f"expected a declared array such as array('z', 'K'), got {got}")
     body = value.body
     if isinstance(body, Tensor) and not value.indices:
         return body
