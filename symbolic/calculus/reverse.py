@@ -65,7 +65,7 @@ def differentiates_through(expression: sp.Expr, keep: Sequence[DefinedTensor]) -
     """Whether a derivative in it is of, or by, something that a definition in `keep` makes depend on the variable."""
     for node in expression.atoms(PartialDerivative):
         by = node.variable.tensor if isinstance(node.variable, Element) else node.variable
-        inside = set(tensors([node.expression]))
+        inside = node.expression.free_symbols
         if any(t == by or (t in inside and by in t.body.free_symbols) for t in keep):
             return True
     return False
@@ -93,7 +93,7 @@ def adjoints(loss: sp.Expr, wrt: Sequence[Tensor],
 
     for target in [*reversed(needed), *wrt]:
         at = tuple(index("ikmnbl"[n] if n < 6 else "i", s) for n, s in enumerate(target.shape))
-        consumers = [c for c in reversed(needed) if c is not target and target in tensors([c.body], False)]
+        consumers = [c for c in reversed(needed) if c is not target and target in c.names]
         terms = _local_terms(loss, target, consumers, {c: found[c].named for c in consumers}, at)
         if not terms:
             if target in wrt:
@@ -137,8 +137,7 @@ def local_adjoint(loss: sp.Expr, target: Tensor, definitions: Sequence[DefinedTe
                   at: tuple[Index, ...]) -> sp.Expr:
     """The local sum of one adjoint, made from the definitions alone; `adjoint_of` gives the adjoints by name ("dP")."""
     consumers = [c for c in reversed(definitions)
-                 if c is not target and f"d{c.name}" in adjoint_of
-                 and target in tensors([c.body], through_definitions=False)]
+                 if c is not target and f"d{c.name}" in adjoint_of and target in c.names]
     return sp.Add(*_local_terms(loss, target, consumers, {c: adjoint_of[f"d{c.name}"] for c in consumers}, at))
 
 

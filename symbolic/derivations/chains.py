@@ -47,13 +47,14 @@ def check_parts(d: Derivation) -> dict[str, sp.Expr]:
         raise BrokenChain("a gradient in named adjoints states its loss alone; the file has a second side, or steps")
     adjoints = {p.name: p.adjoint for p in d.parts if p.adjoint is not None}
     known = _by_name([*tensors([d.left]), *tensors(d.definitions), *tensors(adjoints.values())])
-    through = [t for t in tensors([d.left]) if isinstance(t, DefinedTensor)]
+    inside = dict.fromkeys(tensors([d.left]))
+    through = [t for t in inside if isinstance(t, DefinedTensor)]
     expected = {}
     for part in d.parts:
         if part.adjoint is None or part.adjoint.name != part.name or part.name in expected:
             raise BrokenChain(f"the part {part.name} has no adjoint of its own")
         target = known.get(part.name.removeprefix("d"))
-        if target is None or target not in tensors([d.left]):
+        if target is None or target not in inside:
             raise BrokenChain(f"the part {part.name} is the adjoint of no definition or array of the loss")
         expected[part.name] = local_adjoint(d.left, target, through, adjoints, part.indices)
         _check_names(part, known)
@@ -62,7 +63,7 @@ def check_parts(d: Derivation) -> dict[str, sp.Expr]:
         if opaque(part.adjoint.at(*part.indices)) != opaque(part.right):
             raise BrokenChain(f"the adjoint {part.name} is defined as {part.adjoint.at(*part.indices)}, but its part "
                               f"ends at {part.right}")
-    asked = [t for t in tensors([d.left]) if not isinstance(t, DefinedTensor) and f"d{t.name}" in expected]
+    asked = [t for t in inside if not isinstance(t, DefinedTensor) and f"d{t.name}" in expected]
     if not asked:
         raise BrokenChain("no part is the gradient of an array of the loss")
     for t in through:

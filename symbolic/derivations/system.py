@@ -81,21 +81,22 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
     definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions
                     and t not in adjoint_names]
-    parts = tuple(_part(a, definitions, adjoint_names, claim) for a in found)
+    in_order = (*definitions, *(a.named for a in found))  # each after what it is defined by
+    parts = tuple(_part(a, definitions, in_order, claim) for a in found)
     declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
     return Derivation(name=name, left=loss.body, right=loss.body, indices=(), steps=(), definitions=tuple(definitions),
                       hypotheses=tuple(claim.given), tensors=declared, title=title, source=source,
                       notes=tuple(claim.notes), parts=parts)
 
 
-def _part(a: Adjoint, definitions: Sequence[DefinedTensor], adjoint_names: Collection[DefinedTensor],
+def _part(a: Adjoint, definitions: Sequence[DefinedTensor], known: Sequence[DefinedTensor],
           claim: System) -> Derivation:
     """The derivation of one adjoint: its local sum to its value, names standing for themselves."""
     hypotheses = tuple(claim.given)
     kept = _needed(a, definitions)
     start, end = _statement(a, kept)
     if a.of.name in claim.forms and not equal(start, end, hypotheses).equal:
-        start, end = _deepened(a, kept, {*definitions, *adjoint_names}, hypotheses) or (start, end)
+        start, end = _deepened(a, kept, known, hypotheses) or (start, end)
     names = [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)]
     state = State(start, a.indices, (), names)
     tactics: list[Tactic] = [differentiate(), contract(), *([fold(), contract()] if names else []), collect()]
@@ -107,14 +108,14 @@ def _part(a: Adjoint, definitions: Sequence[DefinedTensor], adjoint_names: Colle
                       title=f"adjoint of {a.of.name}", adjoint=a.named)
 
 
-def _statement(a: Adjoint, kept: Collection[DefinedTensor]) -> tuple[sp.Expr, sp.Expr]:
-    """Both sides of the local statement, with the definitions in `kept` known and all other names arbitrary."""
-    inside = tensors([a.start, a.value])
-    ordered = [t for t in inside if isinstance(t, DefinedTensor) and t in kept]
-    return opaque(held_constant(a.start, ordered), ordered), opaque(a.value, ordered)
+def _statement(a: Adjoint, kept: Sequence[DefinedTensor]) -> tuple[sp.Expr, sp.Expr]:
+    """Both sides of the local statement, with the definitions in `kept` (in order) known and all other names
+    arbitrary.
+    """
+    return opaque(held_constant(a.start, kept), kept), opaque(a.value, kept)
 
 
-def _deepened(a: Adjoint, kept: Collection[DefinedTensor], known: Collection[DefinedTensor],
+def _deepened(a: Adjoint, kept: Sequence[DefinedTensor], known: Sequence[DefinedTensor],
               hypotheses: Sequence[Hypothesis]) -> tuple[sp.Expr, sp.Expr] | None:
     """The statement of an author's form with as few definitions known as make it true; None if none do.
 
@@ -122,8 +123,11 @@ def _deepened(a: Adjoint, kept: Collection[DefinedTensor], known: Collection[Def
     What is differentiated by stays arbitrary as long as that is enough.
     """
 
+    def stated(chosen: Collection[DefinedTensor]) -> tuple[sp.Expr, sp.Expr]:
+        return _statement(a, [t for t in known if t in chosen])
+
     def true_with(chosen: Collection[DefinedTensor]) -> bool:
-        return equal(*_statement(a, chosen), hypotheses).equal
+        return equal(*stated(chosen), hypotheses).equal
 
     for candidates in (set(known) - {a.of}, set(known)):
         chosen = set(kept)
@@ -133,7 +137,7 @@ def _deepened(a: Adjoint, kept: Collection[DefinedTensor], known: Collection[Def
                 for t in sorted(chosen - set(kept), key=lambda t: t.name):
                     if true_with(chosen - {t}):
                         chosen.remove(t)
-                return _statement(a, chosen)
+                return stated(chosen)
     return None
 
 

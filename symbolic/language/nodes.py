@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 import sympy as sp
 
@@ -41,7 +42,7 @@ class Tensor(sp.Symbol):
     (K,)
     """
 
-    __slots__ = ("shape", "domain")
+    __slots__ = ("shape", "domain", "_content")
 
     shape: tuple[sp.Expr, ...]
     domain: Domain
@@ -63,12 +64,19 @@ class Tensor(sp.Symbol):
         self = sp.Symbol.__xnew__(cls, name, **facts)
         self.shape = tuple(shape)
         self.domain = entries
+        self._content = None
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, object]]:
         return ((self.name, self.shape, self.domain), {})
 
     def _hashable_content(self) -> tuple[Any, ...]:
+        # Kept, because every comparison of equal tensors that are two objects asks for it.
+        if self._content is None:
+            self._content = self._told_apart_by()
+        return self._content
+
+    def _told_apart_by(self) -> tuple[Any, ...]:
         return (self.name, sp.Tuple(*self.shape), self.domain.name)
 
     def sort_key(self, order: str | None = None) -> tuple[object, ...]:
@@ -95,6 +103,9 @@ class Tensor(sp.Symbol):
         return element(self, *(indices if isinstance(indices, tuple) else (indices,)))
 
 
+_DEFINITIONS: WeakValueDictionary[tuple[Any, ...], DefinedTensor] = WeakValueDictionary()
+
+
 class DefinedTensor(Tensor):
     """A named intermediate p := ...: a tensor that knows its definition, and stays named until it is unfolded.
 
@@ -102,7 +113,7 @@ class DefinedTensor(Tensor):
     the definition in the array vocabulary (``softmax(z)``), for display only.
     """
 
-    __slots__ = ("parameters", "body", "origin", "_free")
+    __slots__ = ("parameters", "body", "origin", "_free", "_names", "__weakref__")
 
     parameters: tuple[Index, ...]
     body: sp.Expr
@@ -110,21 +121,30 @@ class DefinedTensor(Tensor):
 
     def __new__(cls, name: str, indices: tuple[Index, ...], body: sp.Expr, origin: str = "",
                 entries: str | Domain = "real") -> DefinedTensor:
-        self = super().__new__(cls, name, tuple(i.size for i in indices), entries)
         top = level(body)
         # Indices that already are parameters of the right levels are left alone, so that rebuilding is the identity.
         parameters = tuple(bound_index(i.size, top + 1 + n) for n, i in enumerate(indices))
+        body = replace(body, dict(zip(indices, parameters, strict=True)))
+        # Equal definitions are one object. To compare two would be to compare what they are defined by, and so on: in a
+        # deep model with residual connections the number of paths doubles with every layer.
+        key = (cls, name, domain(entries), parameters, body, origin)
+        known = _DEFINITIONS.get(key)
+        if known is not None:
+            return known
+        self = super().__new__(cls, name, tuple(i.size for i in indices), entries)
         self.parameters = parameters
-        self.body = replace(body, dict(zip(indices, parameters, strict=True)))
+        self.body = body
         self.origin = origin
         # Kept, because a definition of definitions would be walked again and again.
         self._free = frozenset({self}) | (self.body.free_symbols - set(parameters))
+        self._names = None
+        _DEFINITIONS[key] = self
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, object]]:
         return ((self.name, self.parameters, self.body, self.origin, self.domain), {})
 
-    def _hashable_content(self) -> tuple[Any, ...]:
+    def _told_apart_by(self) -> tuple[Any, ...]:
         return (self.name, sp.Tuple(*self.shape), self.domain.name, sp.Tuple(*self.parameters), self.body)
 
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
@@ -137,6 +157,13 @@ class DefinedTensor(Tensor):
     @property
     def free_symbols(self) -> set[sp.Basic]:
         return set(self._free)
+
+    @property
+    def names(self) -> frozenset[Tensor]:
+        """The tensors that the body names itself, not through another definition."""
+        if self._names is None:
+            self._names = frozenset(tensors([self.body], through_definitions=False))
+        return self._names
 
     def at(self, *indices: sp.Expr) -> sp.Expr:
         """The defining expression with the parameters replaced by `indices`."""
