@@ -17,6 +17,7 @@ from .lines import broken
 from .pieces import (
     LATEX_WIDTH,
     TEXT_WIDTH,
+    MarkdownParts,
     aligned,
     assumptions,
     block,
@@ -25,11 +26,13 @@ from .pieces import (
     hypothesis_rows,
     hypothesis_text,
     latex_lines,
+    markdown_heading,
+    markdown_remarks,
     reason_markdown,
     reason_text,
 )
 from .prose import breakable, escaped, sentences
-from .system_forms import system_latex, system_markdown, system_tex_body, system_text
+from .system_forms import system_latex, system_parts, system_tex_body, system_text
 from .text import write as write_text
 from .tree import Node, Relation
 
@@ -151,18 +154,36 @@ def repr_latex(d: Derivation, detail: Detail = "normal") -> str:
 # ---------------------------------------------------------------------- Markdown
 def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) -> str:
     """A derivation as Markdown with `$$` mathematics; `level` is that of its heading."""
+    return derivation_parts(d, detail, level).markdown()
+
+
+def derivation_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> MarkdownParts:
+    """The parts of that Markdown, for a page that puts them in places of its own."""
     if d.parts:
-        return system_markdown(d, detail, level)
+        return system_parts(d, detail, level)
     shown = document(d, detail)
-    out = [f"{'#' * level} {shown.title}", ""] if shown.title else []
-    if shown.title != shown.name:
-        out += [f"`{shown.name}`", ""]
+    given: list[str] = []
     if shown.declared:
-        out += [f"Given {declared_latex(shown)}.", ""]
+        given += [f"Given {declared_latex(shown)}.", ""]
     if shown.definitions:
-        out += [*aligned(_definition_rows(shown)), ""]
+        given += [*aligned(_definition_rows(shown)), ""]
     if shown.hypotheses:
-        out += [f"Assume {assumptions(shown)}.", ""]
+        given += [f"Assume {assumptions(shown)}.", ""]
+    result: list[str] = []
+    if shown.vector is not None:
+        result = ["In vector form:", "", *block(_vector(shown.vector, write_latex) + _each_latex(shown)), ""]
+    return MarkdownParts(
+        heading=markdown_heading(shown.title, shown.name, level),
+        given=tuple(given),
+        chain=tuple(_chain_markdown(shown, detail)),
+        result=tuple(result),
+        remarks=markdown_remarks(shown.notes, shown.uses, shown.source),
+    )
+
+
+def _chain_markdown(shown: Document, detail: Detail) -> list[str]:
+    """The lines of the chain, a numbered sentence before each that has one."""
+    out: list[str] = []
     left = write_latex(shown.left)
     for number, line in enumerate(shown.lines, 1):
         reason = reason_markdown(line, detail)
@@ -174,14 +195,7 @@ def derivation_markdown(d: Derivation, detail: Detail = "normal", level: int = 2
         else:
             opening = [r"&\phantom{{}={}} " + x for x in latex_lines(shown.left)] if number == 1 else []
             out += [*aligned([*opening, f"&= {lines[0]}", *(rf"&\qquad {r}" for r in lines[1:])]), ""]
-    if shown.vector is not None:
-        out += ["In vector form:", "", *block(_vector(shown.vector, write_latex) + _each_latex(shown)), ""]
-    out += [f"- {n}" for n in shown.notes]
-    if shown.uses:
-        out.append("- Uses " + ", ".join(f"`{u}`" for u in shown.uses) + ".")
-    if shown.source:
-        out.append(f"- Source: {shown.source}")
-    return "\n".join(out).rstrip() + "\n"
+    return out
 
 
 # ---------------------------------------------------------------------- a standalone file

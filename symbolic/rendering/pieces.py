@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ..derivations.model import Detail
@@ -95,3 +96,33 @@ def declared_latex(shown: Given) -> str:
         _, where, words = space(entries)
         parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))
     return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class MarkdownParts:
+    """A derivation as lines of Markdown, in the order in which a page has them."""
+
+    heading: tuple[str, ...]
+    given: tuple[str, ...]  # arrays, definitions, hypotheses
+    chain: tuple[str, ...]
+    result: tuple[str, ...]  # the vector form, or the gradients that were asked for
+    remarks: tuple[str, ...]  # notes, theorems used, source
+
+    def markdown(self) -> str:
+        lines = (*self.heading, *self.given, *self.chain, *self.result, *self.remarks)
+        return "\n".join(lines).rstrip() + "\n"
+
+
+def markdown_heading(title: str, name: str, level: int) -> tuple[str, ...]:
+    """The title as a heading of the level, and the name where it is another."""
+    return ((f"{'#' * level} {title}", "") if title else ()) + ((f"`{name}`", "") if title != name else ())
+
+
+def markdown_remarks(notes: Sequence[str], uses: Sequence[str], source: str) -> tuple[str, ...]:
+    """A list of notes, theorems used, and the source."""
+    out = [f"- {n}" for n in notes]
+    if uses:
+        out.append("- Uses " + ", ".join(f"`{u}`" for u in uses) + ".")
+    if source:
+        out.append(f"- Source: {source}")
+    return tuple(out)

@@ -15,6 +15,7 @@ from .latex import write as write_latex
 from .lines import broken
 from .pieces import (
     TEXT_WIDTH,
+    MarkdownParts,
     aligned,
     assumptions,
     declared_latex,
@@ -22,6 +23,8 @@ from .pieces import (
     hypothesis_rows,
     hypothesis_text,
     latex_lines,
+    markdown_heading,
+    markdown_remarks,
 )
 from .prose import breakable, escaped, sentences
 from .system_document import Said, Section, system_document, wanted
@@ -173,32 +176,30 @@ def system_latex(d: Derivation, detail: Detail = "normal") -> str:
 
 
 # ---------------------------------------------------------------------- Markdown
-def system_markdown(d: Derivation, detail: Detail = "normal", level: int = 2) -> str:
-    """A gradient in named adjoints as Markdown with `$$` mathematics."""
+def system_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> MarkdownParts:
+    """The parts of a gradient in named adjoints as Markdown with `$$` mathematics."""
     shown = system_document(d, detail)
     mark = "#" * (level + 1)
-    out = [f"{'#' * level} {shown.title}", ""] if shown.title else []
-    if shown.title != shown.name:
-        out += [f"`{shown.name}`", ""]
-    out += [f"Given {declared_latex(shown)}.", ""]
+    given = [f"Given {declared_latex(shown)}.", ""]
     if shown.hypotheses:
-        out += [f"Assume {assumptions(shown)}.", ""]
-    out += [f"{mark} Forward", "", *aligned(_both_rows([*shown.forward, shown.loss])), "", f"{mark} Backward", ""]
+        given += [f"Assume {assumptions(shown)}.", ""]
+    given += [f"{mark} Forward", "", *aligned(_both_rows([*shown.forward, shown.loss])), ""]
+    chain = [f"{mark} Backward", ""]
     middle = [s for s in shown.sections if not s.wanted]
     if detail == "brief" and middle:
-        out += [*aligned(_best_rows(middle)), ""]
+        chain += [*aligned(_best_rows(middle)), ""]
     if detail != "brief":
         for s in shown.sections:
-            out += [f"**Adjoint of** ${write_latex(s.of)}$", "", *aligned(_section_rows(s, False)), ""]
-            out += _rules_markdown(s, detail)
-            out += [f"By {', '.join(f'`{u}`' for u in s.uses)}.", ""] if s.uses else []
-    out += [f"{mark} Gradients", "", *aligned(_best_rows(wanted(shown))), ""]
-    out += [f"- {n}" for n in shown.notes]
-    if shown.uses:
-        out.append("- Uses " + ", ".join(f"`{u}`" for u in shown.uses) + ".")
-    if shown.source:
-        out.append(f"- Source: {shown.source}")
-    return "\n".join(out).rstrip() + "\n"
+            chain += [f"**Adjoint of** ${write_latex(s.of)}$", "", *aligned(_section_rows(s, False)), ""]
+            chain += _rules_markdown(s, detail)
+            chain += [f"By {', '.join(f'`{u}`' for u in s.uses)}.", ""] if s.uses else []
+    return MarkdownParts(
+        heading=markdown_heading(shown.title, shown.name, level),
+        given=tuple(given),
+        chain=tuple(chain),
+        result=(f"{mark} Gradients", "", *aligned(_best_rows(wanted(shown))), ""),
+        remarks=markdown_remarks(shown.notes, shown.uses, shown.source),
+    )
 
 
 def _rules_markdown(s: Section, detail: Detail) -> list[str]:

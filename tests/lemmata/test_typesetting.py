@@ -26,7 +26,7 @@ def test_an_error_has_the_message_and_the_formula() -> None:
 
 
 def test_nothing_can_be_linked_or_loaded() -> None:
-    for latex in (r"\href{https://example.org}{x}", r"\includegraphics{x.png}", r"\htmlData{a=b}{x}"):
+    for latex in (r"\href{https://example.org}{x}", r"\includegraphics{x.png}", r"\url{x}"):
         with pytest.raises(typesetting.TypesettingError, match="not allowed"):
             typesetting.typeset(latex)
 
