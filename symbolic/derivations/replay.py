@@ -7,6 +7,7 @@ Nothing here knows how a derivation was made; a derivation read from a file is j
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace as changed
 from typing import Any
@@ -105,6 +106,10 @@ def check_parts(d: Derivation) -> None:
     themselves.
     """
     known = {p.adjoint.name: p.adjoint for p in d.parts if p.adjoint is not None}
+    everything = dict.fromkeys([*tensors([d.left]), *d.definitions, *d.tensors, *known.values()])
+    for name, times in Counter(t.name for t in everything).items():
+        if times > 1:  # names stand for arrays in the parts: two arrays of one name would be taken for one
+            raise BrokenChain(f"{times} arrays are called {name}; in named adjoints each name stands for one array")
     targets = {p.name.removeprefix("d"): p for p in d.parts}
     by_name = {t.name: t for t in [*d.definitions, *d.tensors]}
     for name, part in targets.items():

@@ -16,8 +16,9 @@ import sympy as sp
 
 from ..calculus.reverse import Adjoint, VjpRule, adjoints, opaque
 from ..language.arrays import Array, ArrayLike, aligned, as_array, shape_text, tensor_of
-from ..language.errors import ShapeError
+from ..language.errors import LemmataError, ShapeError
 from ..language.hypotheses import Hypothesis
+from ..language.naming import apart
 from ..language.nodes import DefinedTensor, Tensor, element, tensors
 from ..language.sizes import same_size
 from .model import Derivation
@@ -65,8 +66,12 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     loss = as_array(claim.loss)
     if loss.ndim:
         raise ShapeError(f"the loss of a system is a scalar; this has shape {shape_text(loss.shape)}")
-    wrt = [tensor_of(w) for w in claim.wrt]
-    definitions = [t for t in tensors([loss.body]) if isinstance(t, DefinedTensor)]
+    renamed, [body], given = apart([loss.body], claim.given)
+    if renamed and (claim.forms or claim.rules):
+        raise LemmataError(f"two different arrays are called {next(iter(renamed)).name}; in named adjoints each name "
+                           f"stands for one, so give one of them another name")
+    wrt = [renamed.get(t, t) for t in map(tensor_of, claim.wrt)]
+    definitions = [t for t in tensors([body]) if isinstance(t, DefinedTensor)]
     rules = {t: claim.rules[t.name][1] for t in definitions if t.name in claim.rules}
     known: dict[str, Array] = {}
 
@@ -77,21 +82,24 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     def remember(a: Adjoint) -> None:
         known[a.named.name] = Array(a.indices, element(a.named, *a.indices))
 
-    found = adjoints(loss.body, wrt, rules, written, remember)
+    found = adjoints(body, wrt, rules, written, remember)
     adjoint_names = {a.named for a in found}
     # what an author's form names beside the loss's own definitions is defined too
     written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
     definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions
                     and t not in adjoint_names]
-    parts = tuple(_part(a, definitions, claim) for a in found)
-    declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
+    parts = tuple(_part(a, definitions, claim, given) for a in found)
+    declared = tuple(t for t in tensors([body]) if not isinstance(t, DefinedTensor))
+    for t in (*declared, *definitions):
+        if t.name in {a.named.name for a in found}:
+            raise LemmataError(f"the array {t.name} is called like the adjoint of {t.name[1:]}; give it another name")
     uses = tuple(dict.fromkeys(u for p in parts for u in p.uses))
-    return Derivation(name=name, left=loss.body, right=loss.body, indices=(), steps=(), definitions=tuple(definitions),
-                      hypotheses=tuple(claim.given), tensors=declared, title=title, source=source, uses=uses,
+    return Derivation(name=name, left=body, right=body, indices=(), steps=(), definitions=tuple(definitions),
+                      hypotheses=tuple(given), tensors=declared, title=title, source=source, uses=uses,
                       notes=tuple(claim.notes), parts=parts)
 
 
-def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System) -> Derivation:
+def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System, given: Sequence[Hypothesis]) -> Derivation:
     """The derivation of one adjoint: its local sum to its value, names standing for themselves."""
     kept = _needed(a, definitions)
     start, end = opaque(a.start, kept), opaque(a.value, kept)
@@ -105,7 +113,7 @@ def _part(a: Adjoint, definitions: Sequence[DefinedTensor], claim: System) -> De
                  and a.of in tensors([t.body], False))
     return Derivation(name=a.named.name, left=start, right=end, indices=a.indices, steps=tuple(state.steps),
                       definitions=tuple(names),
-                      hypotheses=tuple(claim.given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses,
+                      hypotheses=tuple(given), tensors=declared, title=f"adjoint of {a.of.name}", uses=uses,
                       adjoint=a.named)
 
 
