@@ -10,6 +10,7 @@ from ..language.arrays import Array, aligned, array, shape_text, tensor_of
 from ..language.errors import ShapeError, UnsupportedError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index, placed
+from ..language.naming import apart
 from ..language.nodes import DefinedTensor, Element, IndexSum, PartialDerivative, Tensor, replace, tensors
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import same_size
@@ -81,6 +82,7 @@ def jvp(value: Array, wrt: Array, tangent: Array | None = None, given: Sequence[
 
 
 def _derive(start: sp.Expr, out: tuple[Index, ...], given: Sequence[Hypothesis], by: Sequence[Tactic]) -> Derivation:
+    _, [start], given = apart([start], given)
     out, start = _placed(out, start)
     state = State(start, out, tuple(given), [t for t in tensors([start]) if isinstance(t, DefinedTensor)])
     run_all(state, by or [automatic()])

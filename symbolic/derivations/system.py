@@ -17,8 +17,9 @@ import sympy as sp
 from ..calculus.reverse import Adjoint, adjoints, held_constant, opaque
 from ..canonical.equality import equal
 from ..language.arrays import Array, ArrayLike, aligned, as_array, shape_text, tensor_of
-from ..language.errors import ShapeError
+from ..language.errors import LemmataError, ShapeError
 from ..language.hypotheses import Hypothesis
+from ..language.naming import apart
 from ..language.nodes import DefinedTensor, Tensor, element, tensors
 from ..language.sizes import same_size
 from .model import Derivation
@@ -64,8 +65,12 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     loss = as_array(claim.loss)
     if loss.ndim:
         raise ShapeError(f"the loss of a system is a scalar; this has shape {shape_text(loss.shape)}")
-    wrt = [tensor_of(w) for w in claim.wrt]
-    definitions = [t for t in tensors([loss.body]) if isinstance(t, DefinedTensor)]
+    renamed, [body], given = apart([loss.body], claim.given)
+    if renamed and claim.forms:
+        raise LemmataError(f"two different arrays are called {next(iter(renamed)).name}; in named adjoints each name "
+                           f"stands for one, so give one of them another name")
+    wrt = [renamed.get(t, t) for t in map(tensor_of, claim.wrt)]
+    definitions = [t for t in tensors([body]) if isinstance(t, DefinedTensor)]
     known: dict[str, Array] = {}
 
     def written(target: Tensor, at: tuple[sp.Basic, ...], value: sp.Expr) -> sp.Expr:
@@ -75,27 +80,32 @@ def derive_system(claim: System, name: str = "", title: str = "", source: str = 
     def remember(a: Adjoint) -> None:
         known[a.named.name] = Array(a.indices, element(a.named, *a.indices))
 
-    found = adjoints(loss.body, wrt, written, remember)
+    found = adjoints(body, wrt, written, remember)
     adjoint_names = {a.named for a in found}
     # what an author's form names beside the loss's own definitions is defined too
     written_in = [t for a in found for t in tensors([a.value], through_definitions=False)]
     definitions += [t for t in dict.fromkeys(written_in) if isinstance(t, DefinedTensor) and t not in definitions
                     and t not in adjoint_names]
     in_order = (*definitions, *(a.named for a in found))  # each after what it is defined by
-    parts = tuple(_part(a, definitions, in_order, claim) for a in found)
-    declared = tuple(t for t in tensors([loss.body]) if not isinstance(t, DefinedTensor))
-    return Derivation(name=name, left=loss.body, right=loss.body, indices=(), steps=(), definitions=tuple(definitions),
-                      hypotheses=tuple(claim.given), tensors=declared, title=title, source=source,
+    parts = tuple(_part(a, definitions, in_order, a.of.name in claim.forms, given) for a in found)
+    declared = tuple(t for t in tensors([body]) if not isinstance(t, DefinedTensor))
+    for t in (*declared, *definitions):
+        if t.name in {a.named.name for a in found}:
+            raise LemmataError(f"the array {t.name} is called like the adjoint of {t.name[1:]}; give it another name")
+    return Derivation(name=name, left=body, right=body, indices=(), steps=(), definitions=tuple(definitions),
+                      hypotheses=tuple(given), tensors=declared, title=title, source=source,
                       notes=tuple(claim.notes), parts=parts)
 
 
-def _part(a: Adjoint, definitions: Sequence[DefinedTensor], known: Sequence[DefinedTensor],
-          claim: System) -> Derivation:
-    """The derivation of one adjoint: its local sum to its value, names standing for themselves."""
-    hypotheses = tuple(claim.given)
+def _part(a: Adjoint, definitions: Sequence[DefinedTensor], known: Sequence[DefinedTensor], by_author: bool,
+          given: Sequence[Hypothesis]) -> Derivation:
+    """The derivation of one adjoint: its local sum to its value (a form `by_author`, or our own), names standing for
+    themselves.
+    """
+    hypotheses = tuple(given)
     kept = _needed(a, definitions)
     start, end = _statement(a, kept)
-    if a.of.name in claim.forms and not equal(start, end, hypotheses).equal:
+    if by_author and not equal(start, end, hypotheses).equal:
         start, end = _deepened(a, kept, known, hypotheses) or (start, end)
     names = [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)]
     state = State(start, a.indices, (), names)

@@ -20,6 +20,7 @@ from ..language.arrays import Array, ArrayLike, aligned, as_array, broadcast_sha
 from ..language.errors import LemmataError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
+from ..language.naming import apart
 from ..language.nodes import DefinedTensor, Element, PartialDerivative, Tensor, tensors
 from .model import Derivation
 from .system import System, derive_system
@@ -98,8 +99,8 @@ def derive(claim: Claim, name: str = "", title: str = "", source: str = "") -> D
     shape = broadcast_shapes([left.shape, right.shape], name or "claim")
     letters = claim.letters or _LETTERS
     indices = tuple(Index(letters[n] if n < len(letters) else "i", s, 10**9 + n) for n, s in enumerate(shape))
-    start, end = aligned(left, indices), aligned(right, indices)
-    state = State(start, indices, tuple(claim.given),
+    _, [start, end], given = apart([aligned(left, indices), aligned(right, indices)], claim.given)
+    state = State(start, indices, tuple(given),
                   [t for t in tensors([start, end]) if isinstance(t, DefinedTensor)])
     run_all(state, claim.by or [automatic()])
     state.step(end, "collect", "conclude", "the statement")

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import sympy as sp
 
 from ..language.indices import Index
-from ..language.nodes import Binder, Tensor, free_indices
+from ..language.naming import alternatives
+from ..language.nodes import Binder, DefinedTensor, Tensor, free_indices
 from .names import Name, differential, verbatim, written
 
 _BOUND = "jklmniabcqrstuvw"
@@ -26,20 +27,23 @@ _BY_SIZE = {"N": "n", "B": "b", "T": "t", "H": "h"}
 class Letters:
     """The letters of the free indices and the writing of the names of `expressions`.
 
-    `indices` are served first. Of `beside` only the names count, not the indices: definitions, whose parameters get
-    letters of their own.
+    Different arrays of one name are written apart, p and q, unless they are one `by_name`: a definition and what stands
+    for it in a derivation in named adjoints. `indices` are served first. Of `beside` only the names count, not the
+    indices: definitions, whose parameters get letters of their own.
     """
 
     def __init__(
-        self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = (), beside: Iterable[sp.Basic] = ()
+        self, expressions: Iterable[sp.Basic], indices: Sequence[Index] = (), beside: Iterable[sp.Basic] = (),
+        by_name: bool = False,
     ) -> None:
         expressions = list(expressions)
+        self._by_name = by_name
         self._symbols: dict[sp.Basic, Name] = {}
         self._indices: dict[Index, str] = {}
         symbols: dict[sp.Basic, None] = {}
         for expression in [*expressions, *beside, *(i.size for i in indices)]:
             _collect(expression, symbols, set())
-        for symbol in sorted(symbols, key=lambda s: (s.name, isinstance(s, Tensor), str(getattr(s, "shape", "")))):
+        for symbol in sorted(symbols, key=_first_served):
             self._enter(symbol)
         for i in [*indices, *itertools.chain.from_iterable(free_indices(e) for e in expressions)]:
             self.letter(i)
@@ -50,6 +54,9 @@ class Letters:
         # A size and an array of one name are the same word for the reader and for the user who chose both.
         if name.text in taken and not any(s.name == symbol.name for s in self._symbols):
             name = verbatim(symbol.name)
+        if not self._by_name and isinstance(symbol, Tensor) and any(
+                isinstance(s, Tensor) and s.name == symbol.name for s in self._symbols):
+            name = next(n for n in map(written, alternatives(symbol.name)) if n.text not in taken)
         self._symbols[symbol] = name
         return name
 
@@ -96,14 +103,14 @@ class Letters:
 
     def local(self, indices: Sequence[Index]) -> Letters:
         """Letters for a statement of its own, such as p_i := ...: the same names, other letters for `indices`."""
-        inner = Letters(())
+        inner = Letters((), by_name=self._by_name)
         inner._symbols = dict(self._symbols)
         inner._indices = dict(zip(indices, self.parameters(indices), strict=True))
         return inner
 
     def inside(self, indices: Sequence[Index]) -> Letters:
         """Letters inside a sum over `indices`, which have letters of bound ones; all others as here."""
-        inner = Letters(())
+        inner = Letters((), by_name=self._by_name)
         inner._symbols, inner._indices = dict(self._symbols), dict(self._indices)
         for i in indices:
             inner._indices[i] = inner.bound(i, ())
@@ -119,6 +126,12 @@ class Letters:
         yield from order
         for mark in itertools.count(1):
             yield from (c + "'" * mark for c in order)
+
+
+def _first_served(symbol: sp.Symbol) -> tuple[str, bool, bool, str]:
+    """Of one name: a size, then a declared array, then definitions."""
+    shape = str(getattr(symbol, "shape", ""))
+    return symbol.name, isinstance(symbol, Tensor), isinstance(symbol, DefinedTensor), shape
 
 
 def _collect(node: sp.Basic, found: dict[sp.Basic, None], seen: set[int]) -> None:

@@ -78,7 +78,7 @@ def system_document(d: Derivation, detail: Detail = "normal") -> SystemDocument:
     beside: list[sp.Basic] = [*d.tensors, *d.definitions, scalar, *(t.body for t in d.definitions)]
     beside += [p.adjoint for p in d.parts if p.adjoint is not None]
     beside += [x for h in d.hypotheses for x in (h.left, h.right)]
-    letters = Letters([], (), [*expressions, *beside])
+    letters = Letters([], (), [*expressions, *beside], by_name=True)
     letters.adjoints({p.name for p in d.parts})
     forward = [_definition(t, letters) for t in d.definitions]
     loss = _said(scalar, (), d.left, letters)

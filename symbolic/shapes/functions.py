@@ -57,6 +57,7 @@ _ELEMENTWISE = (
 )
 _BINARY = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "power": "**"}
 _MOST_CONDITIONS = 6
+_NUMBERS_ONLY = ("loop of ufunc", "cannot be interpreted as an integer")  # NumPy and range() on a symbolic size
 _lock = RLock()
 
 
@@ -199,13 +200,20 @@ def trace_shapes(function: Callable[..., Any], /, **arguments: Any) -> Trace:
     """Run a function of arrays on named arrays and record each operation with its sizes before and after.
 
     An argument is the axes of an array: a tuple of sizes (``("B", "n", "d_model")``), a pattern (``"B n d_model"``), or
-    names with numbers (``{"B": 2, "n": 5}``); anything else is passed on as it is. A quotient ``d_model // 12`` that is
-    not known to be exact becomes a condition, d_model = 12·d_k. A reshape with the right shape and the wrong value is a
-    warning of the trace, with an example.
+    names with numbers (``{"B": 2, "n": 5}``); anything else is passed on as it is: a number of heads is ``h=12``, or
+    for every h ``h=size("h")``, because the text ``"h"`` is an array with the axis h. A quotient ``d_model // 12`` that
+    is not known to be exact becomes a condition, d_model = 12·d_k. A reshape with the right shape and the wrong value
+    is a warning of the trace, with an example.
 
     >>> trace = trace_shapes(lambda x, W: x @ W, x=("B", "n", "d_model"), W=("d_model", "d_ff"))
     >>> trace.result.pattern, trace.lines[-1].einsum
     ('B n d_ff', 'bic,cd->bid')
+    >>> def split(x, h):
+    ...     B, n, d = x.shape
+    ...     return x.reshape(B, n, h, d // h)
+    >>> trace = trace_shapes(split, x="B n d", h=size("h"))
+    >>> trace.result.pattern, [f"{c.left} = {c.right}" for c in trace.conditions]
+    ('B n h d_k', ['d = d_k*h'])
 
     Raises ShapeError where the function would fail, or would go through only because two sizes are equal by luck.
     """
@@ -254,8 +262,10 @@ def _new_size(needed: NeedsCondition, inputs: Mapping[str, NamedArray], refined:
 def _run(function: Callable[..., Any], passed: Mapping[str, Any]) -> NamedArray:
     try:
         result = function(**passed)
-    except TypeError as error:
-        if "convert expression to float" not in str(error) and "loop of ufunc" not in str(error):
+    except (TypeError, sp.SympifyError) as error:
+        if NamedArray.__name__ in str(error):
+            raise UnsupportedError(_not_a_number(passed)) from error
+        if "convert expression to float" not in str(error) and not any(s in str(error) for s in _NUMBERS_ONLY):
             raise
         raise UnsupportedError(
             f"a function of numbers met a symbolic size ({error}); write d_k**0.5 for its root, or give the sizes as "
@@ -267,6 +277,13 @@ def _run(function: Callable[..., Any], passed: Mapping[str, Any]) -> NamedArray:
     if not isinstance(result, Array):
         raise UnsupportedError(f"the function returned {type(result).__name__}; it must return an array")
     return as_named(result)
+
+
+def _not_a_number(passed: Mapping[str, Any]) -> str:
+    """An array stands where a number must: the arguments with one axis are those that may have been meant as sizes."""
+    meant = [f"{n}=lm.size({x.pattern!r})" for n, x in passed.items() if isinstance(x, NamedArray) and x.ndim == 1]
+    hint = f"; if a size is meant and not an array with that axis, pass {' or '.join(meant)}" if meant else ""
+    return f"an array stands where the function needs a size or a number{hint}"
 
 
 def _arguments(

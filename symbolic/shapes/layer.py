@@ -12,12 +12,12 @@ import sympy as sp
 from ..language.arrays import Array
 from ..language.indices import index
 from ..language.nodes import Indicator
-from ..rendering import text
 from .axes import Atom, Axis
 from .contracting import contract, linear
 from .dependence import dependence
 from .joining import concatenate, repeat
 from .named import NamedArray, named
+from .notation import number
 from .pointwise import operand, scale, softmax
 from .rearranging import merge, split, transpose, view
 from .trace import Line, Trace, record
@@ -282,18 +282,18 @@ def notes(trace: Trace, layer: Layer, inputs: dict[str, NamedArray]) -> list[str
     )
     if scores is not None:
         found.append(
-            f"the scores have {text(trace.cost(scores))} entries"
-            + (f" = {text(trace.size(scores))}" if trace.size(scores) != scores else "")
+            f"the scores have {_count(trace, scores, 'entries')}"
             + ": memory grows with the product of the lengths"
         )
     if layer.past is not None:
         kept = sp.expand(2 * b.size * layer.kv_heads.size * (layer.past.size + n.size) * layer.head_size.size)
-        number = trace.size(kept)
-        found.append(
-            f"the cache holds {text(trace.cost(kept))} numbers"
-            + (f" = {text(number)}" if number != kept else "")
-            + " after this step"
-        )
+        found.append(f"the cache holds {_count(trace, kept, 'numbers')} after this step")
     found.append("one multiply-add is a multiplication and the addition after it; a FLOP count is about twice that")
     found.append(f"source: {SOURCE}")
     return found
+
+
+def _count(trace: Trace, value: sp.Expr, unit: str) -> str:
+    """``B h n² entries = 1,200``: in the sizes of the input, and as a number where it is known."""
+    known = trace.size(value)
+    return f"{number(trace.cost(value))} {unit}" + (f" = {number(known)}" if known != value else "")

@@ -144,8 +144,3 @@ def test_a_derivative_through_a_definition_is_found():
     start = next(q for q in through.parts if q.name == "dx").left
     p_plain = next(t for t in start.free_symbols if getattr(t, "name", "") == "p")
     refuted(with_part(TWICE, "dx", left=replace(start, {p_plain: p_known}), steps=()), "differentiates through")
-
-
-def test_two_definitions_of_one_name_are_found():
-    other = define("S", K @ Q.T)
-    refuted(derive_system(System(v.sum(G * O) + v.sum(other), [Q, K, V])), "two arrays are called S")

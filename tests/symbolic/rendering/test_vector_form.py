@@ -318,7 +318,7 @@ BM = array("mu", "B,n,1")
 
 BATCHED: dict[str, tuple[Array, str]] = {
     "scores": (BQ @ BK.transpose(0, 1, 3, 2) / v.sqrt(N), "Q Kᵀ/√N for each 2"),
-    "one head": (BX @ X.T, "X Xᵀ for each 1"),
+    "one head": (BX @ X.T, "X (X′)ᵀ for each 1"),  # two arrays called X
     "softmax backward": (BP * (BP - v.sum(BP * BP, axis=-1, keepdims=True)), "P ⊙ (P − rowsum(P^⊙2)) for each 2"),
     "values": (BP @ BV, "P V for each 2"),
     "over the heads": (v.einsum("benm,bemc->bnc", BP, BV), "Σ_j P_bj V_bj for each 1"),

@@ -179,7 +179,7 @@ def test_cache_is_put_in_front() -> None:
     assert result(trace, "S") == (3, 12, 1, 38)
     assert result(trace, "M") == (1, 38)
     assert any("M_ij = [j ≤ i + p]" in line.formula for line in trace.lines)
-    assert any("cache holds" in n and f"{2 * 3 * 4 * 38 * 64}" in n for n in trace.notes)
+    assert any("cache holds" in n and f"{2 * 3 * 4 * 38 * 64:,}" in n for n in trace.notes)
 
 
 def test_multi_query() -> None:
@@ -294,3 +294,10 @@ def test_markdown_has_a_row_for_each_line() -> None:
     assert len(rows) == 2 + len(trace.lines)
     assert len({r.count("|") for r in rows}) == 1
     assert "| 11 | batched matmul | `S = Q_h K_hᵀ` | `bhid,bhjd->bhij` |" in trace.markdown()
+
+
+def test_counts_in_notes_are_written_like_totals() -> None:
+    trace = multi_head_attention((3, 1, 768), 12, kv_heads=4, cache=37)
+    assert any("numbers = 58,368 after this step" in n for n in trace.notes)
+    trace = multi_head_attention((1, 100, 768), 12)
+    assert any("entries = 120,000: memory grows" in n for n in trace.notes)

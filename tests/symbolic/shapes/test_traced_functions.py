@@ -202,3 +202,24 @@ def test_value_of_a_trace_is_the_function() -> None:
     expected = lm.sum(lm.tanh(x @ w), axis=-1)
     assert equal(trace.result.body, expected.element(*trace.result.indices)).equal
     assert not equal(trace.result.body, 2 * expected.element(*trace.result.indices)).equal
+
+
+def split_heads(x, h):
+    b, n, d = x.shape
+    return x.reshape(b, n, h, d // h)
+
+
+def test_a_symbolic_number_of_heads_is_a_size_and_not_a_text() -> None:
+    trace = trace_shapes(split_heads, x="B n d_model", h=size("h"))
+    assert trace.result.pattern == "B n h d_k"
+    (condition,) = trace.conditions
+    assert (condition.left, condition.right) == (size("d_model"), size("h") * size("d_k"))
+
+
+@pytest.mark.parametrize("function", [split_heads, lambda x, h: x.reshape(2, h, -1),
+                                      lambda x, h: [x for _ in range(h)][0]])
+def test_a_text_where_a_size_is_meant_is_a_clear_error(function) -> None:
+    with pytest.raises(UnsupportedError, match=r"needs a size or a number; .* pass h=lm.size\('h'\)"):
+        trace_shapes(function, x="B n d", h="h")
+    with pytest.raises(UnsupportedError, match="a function of numbers met a symbolic size"):
+        trace_shapes(lambda x, h: [x for _ in range(h)][0], x="B n d", h=size("h"))
