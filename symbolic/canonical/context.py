@@ -26,7 +26,7 @@ class Context:
         self.atoms: dict[tuple[str, tuple[Any, ...]], Atom] = {}
         self.counter = 0
         self.max_terms = max_terms
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else time.thread_time() + seconds
         self.normal: dict[Mono, Poly] = {}  # memo of products that need rewriting
         self.powers: dict[tuple[Poly, Any], Poly] = {}
         self.substitutions: dict[tuple[Atom, tuple[tuple[Atom, Poly], ...]], Poly] = {}
@@ -67,7 +67,7 @@ class Context:
         """Raise `TooLarge` when a limit is passed."""
         if terms > self.max_terms:
             raise TooLarge(f"more than {self.max_terms} terms")
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.deadline is not None and time.thread_time() > self.deadline:
             raise TooLarge("the time limit of the canonical form is used up")
 
 

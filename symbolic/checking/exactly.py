@@ -99,7 +99,7 @@ def decide(
             if generic and elements(declared, sizes) > _MOST_ELEMENTS:
                 reason = f"more than {_MOST_ELEMENTS} inputs"
                 continue
-            now = time.perf_counter()
+            now = time.thread_time()
             if now > deadline:
                 reason = reason or "out of time"
                 break

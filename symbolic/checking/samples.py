@@ -96,7 +96,7 @@ def compare(left: sp.Expr, right: sp.Expr, indices: Sequence[Any], field: BallFi
         # not the first corner only, if time is short
         entries = random.Random(len(entries)).sample(entries, len(entries))
     for env in entries:
-        if len(found.pairs) >= _FEWEST and time.perf_counter() > deadline:
+        if len(found.pairs) >= _FEWEST and time.thread_time() > deadline:
             break
         place = tuple(env.values())
         a, why_a = value_or_reason(run_left, field, env)
