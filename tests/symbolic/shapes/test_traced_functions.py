@@ -217,9 +217,9 @@ def test_a_symbolic_number_of_heads_is_a_size_and_not_a_text() -> None:
 
 
 @pytest.mark.parametrize("function", [split_heads, lambda x, h: x.reshape(2, h, -1),
-                                      lambda x, h: [x for _ in range(h)][0]])
+                                      lambda x, h: next(x for _ in range(h))])
 def test_a_text_where_a_size_is_meant_is_a_clear_error(function) -> None:
     with pytest.raises(UnsupportedError, match=r"needs a size or a number; .* pass h=lm.size\('h'\)"):
         trace_shapes(function, x="B n d", h="h")
     with pytest.raises(UnsupportedError, match="a function of numbers met a symbolic size"):
-        trace_shapes(lambda x, h: [x for _ in range(h)][0], x="B n d", h=size("h"))
+        trace_shapes(lambda x, h: next(x for _ in range(h)), x="B n d", h=size("h"))
