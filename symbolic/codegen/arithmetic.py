@@ -13,6 +13,7 @@ from ..language.errors import UnsupportedError
 from ..language.indices import Index
 from ..language.nodes import Delta, Indicator
 from . import patterns
+from .functions import function
 from .indicators import condition, is_not
 from .stable import softmax_at
 from .values import ATOM, POWER, PRODUCT, SUM, UNARY, Value, aligned, merged_axes
@@ -149,6 +150,24 @@ def power(c: Compiler, e: sp.Pow) -> Value:
         b = Value(f"{b.code}.astype(float)", b.axes)
     order = merged_axes([b, n], c.rank)
     return Value(f"{aligned(b, order).at(ATOM)}**{aligned(n, order).at(ATOM)}", order, POWER)
+
+
+def whole_quotient(c: Compiler, e: sp.floor) -> Value:
+    """floor(a/n) of whole numbers as ``a // n``, which is a whole number too, as an index must be."""
+    a, n = sp.fraction(sp.together(e.args[0]))
+    if not (a.is_integer and n.is_integer):
+        return function(c, e)
+    return _divided(c, "//", a, n)
+
+
+def remainder(c: Compiler, e: sp.Mod) -> Value:
+    return _divided(c, "%", *e.args)  # the sign of the divisor, in SymPy as in NumPy
+
+
+def _divided(c: Compiler, sign: str, a: sp.Expr, n: sp.Expr) -> Value:
+    left, right = c.value(a).numbers(), c.value(n).numbers()
+    order = merged_axes([left, right], c.rank)
+    return Value(f"{aligned(left, order).at(PRODUCT)} {sign} {aligned(right, order).at(PRODUCT + 1)}", order, PRODUCT)
 
 
 def split(factors: Sequence[sp.Expr]) -> tuple[list[sp.Expr], list[sp.Expr]]:

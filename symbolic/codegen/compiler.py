@@ -21,6 +21,7 @@ from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Tensor
 from ..language.sizes import Size
 from .handlers import HANDLERS
+from .patterns import Exponentials
 from .stable import register_softmax, softmax
 from .values import ATOM, Value, aligned, transposed
 
@@ -51,7 +52,7 @@ class Compiler:
         self.repeated: set[sp.Expr] = set()
         self._values: dict[sp.Expr, Value] = {}
         self.logs: dict[Tensor, Tensor] = {}
-        self.folded: dict[tuple[sp.Expr, Index], tuple[Tensor, tuple[Index, ...]]] = {}
+        self.folded: dict[Exponentials, tuple[Tensor, tuple[Index, ...]]] = {}
         for t in arguments:
             self.names[t] = self.new_name(t.name) if not inline else identifier(t.name)
 

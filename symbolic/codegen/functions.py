@@ -39,7 +39,7 @@ def logarithm(c: Compiler, e: sp.log) -> Value:
     argument = e.args[0]
     found = patterns.sum_of_exponentials(argument)
     if found is not None:
-        return logsumexp(c, *found)
+        return logsumexp(c, found)
     stable = patterns.stable_log(argument)
     if stable is not None:
         return c.value(stable)

@@ -61,7 +61,12 @@ def _index_code(compiler: Compiler, place: sp.Expr, size: sp.Expr) -> Value:
 
 
 def _in_range(place: sp.Expr, size: sp.Expr) -> bool:
-    """Whether an affine form of indices certainly stays inside 0, ..., size - 1."""
+    """Whether an affine form of indices, its quotient or its remainder certainly stays inside 0, ..., size - 1."""
+    if isinstance(place, sp.floor):
+        numerator, denominator = sp.fraction(sp.together(place.args[0]))
+        return bool(denominator.is_positive) and _in_range(numerator, size * denominator)
+    if isinstance(place, sp.Mod):
+        return bool(place.args[1].is_positive and sp.expand(size - place.args[1]).is_nonnegative)
     low: dict[Any, Any] = {}
     high: dict[Any, Any] = {}
     for i in free_indices(place):

@@ -67,5 +67,7 @@ HANDLERS: dict[type, Callable[[Compiler, Any], Value]] = {
     sp.log: functions.logarithm,
     sp.Max: functions.extremum,
     sp.Min: functions.extremum,
+    sp.floor: arithmetic.whole_quotient,
+    sp.Mod: arithmetic.remainder,
     sp.Function: functions.function,
 }

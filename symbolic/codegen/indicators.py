@@ -53,6 +53,16 @@ def condition(c: Compiler, relation: Any) -> Value:
     raise UnsupportedError(f"the condition {relation} has no NumPy code")
 
 
+def is_one(c: Compiler, mask: sp.Expr) -> Value:
+    """A factor that is 0 or 1, an indicator, its opposite or an entry of a binary array, as truth values."""
+    if is_not(mask):
+        inner = condition(c, (1 - mask).condition)
+        return Value(f"~{inner.at(ATOM)}", inner.axes, UNARY, True)
+    if isinstance(mask, Indicator):
+        return condition(c, mask.condition)
+    return compared(c, "!=", c.value(mask), Value("0"))
+
+
 def is_not(f: sp.Expr) -> bool:
     """Whether a factor is 1 - [condition]."""
     return f.is_Add and isinstance(1 - f, Indicator)

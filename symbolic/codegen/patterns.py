@@ -6,52 +6,84 @@ Everything here reads expressions and returns expressions; `compiler` writes the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import sympy as sp
 
+from ..language.errors import UnsupportedError
 from ..language.indices import Index
-from ..language.nodes import DefinedTensor, Element, IndexSum, replace
+from ..language.nodes import DefinedTensor, Element, IndexSum, Indicator, replace
 from ..language.operations import log_sigmoid, sigmoid, softplus
 from ..language.sizes import same_size
-
-# Given the exponent b and the bound index k of Σ_k e^b: the element of the softmax tensor of b at k = u.
-SoftmaxAt = Callable[[sp.Expr, Index, sp.Expr], sp.Expr]
+from .indicators import is_not
 
 
-def sum_of_exponentials(e: sp.Expr) -> tuple[list[Index], sp.Expr] | None:
-    """The bound indices and the exponent of Σ e^b, over one index or several."""
+@dataclass(frozen=True)
+class Exponentials:
+    """Σ_k m_1 m_2 … e^b over `bound`, with factors m that are 0 or 1: the `masks`."""
+
+    bound: tuple[Index, ...]
+    exponent: sp.Expr
+    masks: tuple[sp.Expr, ...] = ()
+
+
+# Given Σ_k m e^b over one index k, and u: the element at k = u of the softmax tensor of b where m is 1 (0 elsewhere).
+SoftmaxAt = Callable[[Exponentials, sp.Expr], sp.Expr]
+
+
+def sum_of_exponentials(e: sp.Expr) -> Exponentials | None:
+    """Σ e^b over one index or several, some terms of which may be masked."""
     bound: list[Index] = []
     while isinstance(e, IndexSum):
         bound.append(e.bound)
         e = e.body
-    return (bound, e.args[0]) if bound and isinstance(e, sp.exp) else None
+    factors = sp.Mul.make_args(e)
+    powers = [f for f in factors if isinstance(f, sp.exp)]
+    masks = tuple(f for f in factors if not isinstance(f, sp.exp))
+    if not bound or len(powers) != 1 or not all(map(is_mask, masks)):
+        return None
+    if powers[0].has(sp.oo, -sp.oo):
+        raise UnsupportedError("an infinite value stands under an exponential, and 0 times it has no value; write a "
+                               "masked softmax as w / sum(w, axis=-1, keepdims=True) with w = mask * exp(scores)")
+    return Exponentials(tuple(bound), powers[0].args[0], masks)
 
 
-def softmax_of_parameter(tensor: DefinedTensor) -> tuple[sp.Expr, Index] | None:
-    """The logits b and the index k when the definition is e^b / Σ_k e^b, along one of the tensor's own axes."""
-    hits: list[tuple[sp.Expr, Index, sp.Expr]] = []
+def is_mask(f: sp.Expr) -> bool:
+    """Whether a factor is 0 or 1 everywhere: an indicator, its opposite, or an entry of a binary array."""
+    if isinstance(f, Element):
+        return f.tensor.domain.values == (0.0, 1.0)
+    return isinstance(f, Indicator) or is_not(f)
 
-    def found(b: sp.Expr, k: Index, u: sp.Expr) -> sp.Expr:
-        hits.append((b, k, u))
+
+def softmax_of_parameter(tensor: DefinedTensor) -> Exponentials | None:
+    """The logits b and their masks, over the index k, when the definition is m e^b / Σ_k m e^b along an axis of its
+    own.
+    """
+    hits: list[tuple[Exponentials, sp.Expr]] = []
+
+    def found(e: Exponentials, u: sp.Expr) -> sp.Expr:
+        hits.append((e, u))
         return sp.S.One
 
     if fold_softmax(tensor.body, found) == 1 and len(hits) == 1:
-        b, k, u = hits[0]
+        e, u = hits[0]
         if isinstance(u, Index) and u in tensor.parameters:
-            return replace(b, {k: u}), u
+            at = {e.bound[0]: u}
+            return Exponentials((u,), replace(e.exponent, at), tuple(replace(m, at) for m in e.masks))
     return None
 
 
 def fold_softmax(e: sp.Expr, at: SoftmaxAt) -> sp.Expr:
-    """Write e^{b(u)} / Σ_k e^{b(k)} in a product as the softmax of b at u, as often as it stands there."""
-    factors = list(sp.Mul.make_args(e))
+    """Write m(u) e^{b(u)} / Σ_k m(k) e^{b(k)} in a product as the softmax of b at u, as often as it stands there."""
+    factors = [f.base if f.is_Pow and f.exp.is_Integer and f.exp > 0 and is_mask(f.base) else f
+               for f in sp.Mul.make_args(e)]
     for place, f in enumerate(factors):
         if not (f.is_Pow and f.exp.is_Integer and f.exp < 0 and isinstance(f.base, IndexSum)):
             continue
         found = sum_of_exponentials(f.base)
-        if found is None or len(found[0]) != 1:
+        if found is None or len(found.bound) != 1:
             continue
-        (k,), b = found
+        (k,), b = found.bound, found.exponent
         if not b.has(k):
             continue  # K e^b, not a softmax
         exponent = sp.Add(*(g.args[0] for g in factors if isinstance(g, sp.exp)))
@@ -61,14 +93,20 @@ def fold_softmax(e: sp.Expr, at: SoftmaxAt) -> sp.Expr:
                 return folded
             continue
         folds: list[sp.Expr] = []
+        masked: list[sp.Expr] = []
         for _ in range(int(-f.exp)):
             hit = _one_power(exponent, b, k)
             if hit is None:
                 break
-            u, exponent = hit
-            folds.append(at(b, k, u))
+            u, left_over = hit
+            masks = [replace(m, {k: u}) for m in found.masks]
+            if not all(m in factors for m in masks):
+                break
+            masked += masks  # the softmax is 0 where they are, so that they need not stand beside it
+            exponent = left_over
+            folds.append(at(found, u))
         if folds:
-            rest = [g for n, g in enumerate(factors) if n != place and not isinstance(g, sp.exp)]
+            rest = [g for n, g in enumerate(factors) if n != place and not isinstance(g, sp.exp) and g not in masked]
             left = f.base ** (f.exp + len(folds))
             return fold_softmax(sp.Mul(*rest, *folds, left, sp.exp(exponent)), at)
         folded = _fold_inside(factors, place, at)
