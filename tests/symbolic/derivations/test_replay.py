@@ -7,8 +7,9 @@ import pytest
 import sympy as sp
 
 from lemmata.symbolic.derivations import gradients
+from lemmata.symbolic.derivations.chains import BrokenChain, check_chain
 from lemmata.symbolic.derivations.model import Derivation
-from lemmata.symbolic.derivations.replay import BrokenChain, check_chain, replay
+from lemmata.symbolic.derivations.replay import replay
 from lemmata.symbolic.derivations.tactics import partial, to
 from lemmata.symbolic.derivations.theorem import Claim, derive
 from lemmata.symbolic.language import vocabulary as v
