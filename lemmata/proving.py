@@ -45,6 +45,10 @@ def prove_gradient(forward: Function, backward: Function, wrt: str | Sequence[st
     `given` holds hypotheses (``"sum(y, axis=1)=1"``), `sizes` ranges of sizes (``{"N": (2, 5), "K": 3}``; default 1 to
     4 when run, all sizes in the proof; one number means that size), `avoid` what must not vanish (kinks).
 
+    `seconds` bounds the search for a proof and is looked at between its steps. The functions run in this process, so
+    that one that never returns is not stopped; `lemmata prove file.py:forward file.py:backward` and `prove_claims` run
+    them in processes that are killed when the time is over.
+
     >>> import numpy as np
     >>> def loss(z, y):
     ...     return np.sum(np.log(np.sum(np.exp(z), axis=1))) / len(z) - np.sum(y * z) / len(z)

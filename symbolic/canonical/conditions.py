@@ -109,7 +109,7 @@ class _Walker:
             self.found.setdefault((relation, Poly({})), f"{expression} {relation} 0")
             return
         if relation != "!=":
-            if signs.is_positive(ctx, p) or (relation == ">=" and signs.is_nonnegative(ctx, p)):
+            if signs.sign_by_factors(ctx, p) in (("+",) if relation == ">" else ("+", "0+")):
                 return
             p = scale(p, 1 / powers._number_content(p)) if p.terms else p
             self.found.setdefault((relation, p), f"{expression} {'>' if relation == '>' else '≥'} 0")

@@ -106,6 +106,10 @@ def _function_sign(ctx: Context, a: Atom) -> str:
     return special.sign(ctx, a)
 
 
+MOST_DENOMINATORS = 8
+_TURNED = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}
+
+
 def _power_sign(sign: str, e: Exponent) -> str:
     if sign in "+c":
         return sign
@@ -125,15 +129,10 @@ def mono_sign(ctx: Context, mono: Mono) -> str:
         sign = _power_sign(atom_sign(ctx, a), e)
         if sign in "?c":
             return sign
-        if result == "!" or sign == "!":
-            result = "!" if {result, sign} <= {"+", "-", "!"} else "?"
-        elif sign == "-":
-            result = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}[result]
-        elif sign == "0+":
-            result = {"+": "0+", "-": "0-"}.get(result, result)
+        result = _product_sign(result, sign)
         if result == "?":
             return "?"
-    return result if result != "0-" else "0-"
+    return result
 
 
 def poly_sign(ctx: Context, p: Poly) -> str:
@@ -144,7 +143,7 @@ def poly_sign(ctx: Context, p: Poly) -> str:
     for m, c in p.terms.items():
         s = mono_sign(ctx, m)
         if c < 0:
-            s = {"+": "-", "-": "+", "0+": "0-", "0-": "0+"}.get(s, s)
+            s = _TURNED.get(s, s)
         kinds.add(s)
     if "c" in kinds:
         return "?"  # a real combination of complex terms, such as a cosine
@@ -177,16 +176,63 @@ def poly_sign(ctx: Context, p: Poly) -> str:
 
 
 def _sign_over_common_denominator(ctx: Context, p: Poly) -> str:
-    """1 - 1/(1 + e^x) is positive because (1 + e^x) - 1 is: times a positive denominator the sign is the same."""
+    """1 - 1/(1 + e^x) is positive because (1 + e^x) - 1 is: times a positive denominator the sign is the same.
+
+    An odd power of a negative denominator turns it: -1 - 1/(p - 1), which is p/(1 - p), is positive for 0 < p < 1.
+    """
+    found = _cleared(ctx, p)
+    if found is None:
+        return "?"
+    cleared, turned = found
+    sign = poly_sign(ctx, cleared)
+    return _TURNED.get(sign, sign) if turned else sign
+
+
+def _cleared(ctx: Context, p: Poly) -> tuple[Poly, bool] | None:
+    """p times a power of a denominator whose sign is known, and whether that power is negative; None without one."""
     from . import algebra
 
     for m in p.terms:
         for a, e in m:
-            if a.kind == "base" and e < 0 and poly_sign(ctx, a.data[0]) == "+":
-                least = min(k for n in p.terms for b, k in n if b is a)
+            sign = poly_sign(ctx, a.data[0]) if a.kind == "base" and e < 0 else "?"
+            powers = [k for n in p.terms for b, k in n if b is a]
+            if sign == "+" or (sign == "-" and all(k == int(k) for k in powers)):
+                least = min(powers)
                 cleared = add(*(algebra.of_factors(ctx, merge(n, ((a, -least),)), c) for n, c in p.terms.items()))
-                return poly_sign(ctx, cleared)
-    return "?"
+                return cleared, sign == "-" and int(least) % 2 == 1
+    return None
+
+
+def sign_by_factors(ctx: Context, p: Poly) -> str:
+    """The sign of p, of which it may be the product and the quotient that is known: (1 - p) q/(p (1 - q)).
+
+    Denominators of known sign are cleared, what is left is factored, and the signs are multiplied. It takes longer than
+    `poly_sign`.
+    """
+    from . import factoring, powers
+
+    turned = False
+    for _ in range(MOST_DENOMINATORS):
+        sign = poly_sign(ctx, p)
+        found = _cleared(ctx, p) if sign == "?" else None
+        if found is None:
+            break
+        p, turned = found[0], turned != found[1]
+    if sign == "?":
+        content, primitive = powers.split_content(ctx, p)
+        sign = mono_sign(ctx, content)
+        for factor, times in factoring.factor(ctx, primitive):
+            sign = _product_sign(sign, _power_sign(poly_sign(ctx, factor), times))
+    return _TURNED.get(sign, sign) if turned else sign
+
+
+def _product_sign(a: str, b: str) -> str:
+    if "?" in (a, b):
+        return "?"
+    if "!" in (a, b):
+        return "!" if {a, b} <= {"+", "-", "!"} else "?"
+    zero = "0" if "0" in a + b else ""
+    return zero + ("+" if a[-1] == b[-1] else "-")
 
 
 def is_positive(ctx: Context, p: Poly) -> bool:
