@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .api import *  # noqa: F403
 
 __version__ = "0.1.0"
-_MODULES = frozenset({p.stem for p in Path(__file__).parent.glob("*.py")} | {"numeric", "symbolic"})
+_MODULES = frozenset({p.stem for p in Path(__file__).parent.glob("*.py")} | {"numeric", "serving", "symbolic"})
 
 
 def __getattr__(name: str) -> Any:

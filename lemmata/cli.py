@@ -35,6 +35,7 @@ from .options import (
     Wrt,
 )
 from .prove_command import prove
+from .serve_command import serve
 from .shapes_command import shapes
 from .terminal import (
     EXIT_CODES,
@@ -260,6 +261,7 @@ def _show(derived: Callable[[], Result], kind: Kind, detail: DetailName, form: F
 
 
 app.command(cls=FormulaCommand)(prove)
+app.command()(serve)
 
 
 # ---------------------------------------------------------------------- everything again

@@ -6,7 +6,8 @@ derivation is named by the question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
@@ -14,8 +15,8 @@ from . import api
 from .result import Result
 from .symbolic.derivations.model import Derivation, Detail, Verdict
 from .symbolic.language.arrays import Array, array, tensor_of
-from .symbolic.language.declarations import read_arrays
-from .symbolic.language.errors import FormulaError
+from .symbolic.language.declarations import check_name, read_arrays, read_shapes
+from .symbolic.language.errors import FormulaError, LemmataError
 from .symbolic.language.sizes import Size
 
 Kind = Literal["gradient", "jacobian", "hessian", "vjp", "jvp"]
@@ -42,10 +43,12 @@ def derive_formula(kind: Kind, formula: str, wrt: str, *, shapes: str, domains: 
     names = _declared(shapes, domains)
     variable = names.get(wrt.strip())
     if variable is None:
-        raise FormulaError(f"the array to differentiate by, {wrt!r}, has no shape; declared: "
-                           f"{', '.join(names) or 'nothing'}. Give it one, e.g. --shapes {wrt.strip() or 'z'}=K")
-    value = api.read_formula(formula, names)
-    hypotheses = [api.read_hypothesis(h, names) for h in given]
+        with _about("wrt"):
+            raise FormulaError(f"the array to differentiate by, {wrt!r}, has no shape; declared: "
+                               f"{', '.join(names) or 'nothing'}. Give it one, e.g. --shapes {wrt.strip() or 'z'}=K")
+    with _about("formula"):
+        value = api.read_formula(formula, names)
+    hypotheses = _hypotheses(given, names)
     match kind:
         case "gradient":
             result = api.gradient(value, variable, hypotheses)
@@ -67,26 +70,52 @@ def prove_equation(equation: str, *, shapes: str, domains: str = "", given: Sequ
     'proved'
     """
     names = _declared(shapes, domains)
-    left, right = api.read_equation(equation, names)
-    result = api.prove(left, right, [api.read_hypothesis(h, names) for h in given])
+    with _about("formula"):
+        left, right = api.read_equation(equation, names)
+    result = api.prove(left, right, _hypotheses(given, names))
     return _named(result.derivation, " ".join(equation.split()), names)
 
 
+@contextmanager
+def _about(name: str, which: int = 0) -> Iterator[None]:
+    """Errors in here are about this part of the question."""
+    try:
+        yield
+    except LemmataError as error:
+        error.part = (name, which)
+        raise
+
+
 def _declared(shapes: str, domains: str) -> dict[str, Array]:
-    if not shapes.strip() and domains.strip():
-        raise FormulaError(f"domains are given ({domains.strip()}), but no shapes; give them, e.g. --shapes z=N,K")
-    return read_arrays(shapes, domains) if shapes.strip() else {}
+    with _about("shapes"):
+        if not shapes.strip() and domains.strip():
+            raise FormulaError(f"domains are given ({domains.strip()}), but no shapes; give them, e.g. --shapes z=N,K")
+        if not shapes.strip():
+            return {}
+        read_shapes(shapes)
+    with _about("domain"):
+        return read_arrays(shapes, domains)
+
+
+def _hypotheses(given: Sequence[str], names: dict[str, Array]) -> list[api.Hypothesis]:
+    found = []
+    for which, text in enumerate(given):
+        with _about("given", which):
+            found.append(api.read_hypothesis(text, names))
+    return found
 
 
 def _direction(text: str, names: dict[str, Array], like: Array) -> Array | None:
     name, equals, _ = text.strip().partition("=")
     if not name:
         return None
-    if not equals:
-        return names[name] if name in names else array(name, like.shape)
-    if name in names:
-        raise FormulaError(f"{name} is declared twice, in --shapes and as the direction; write its name only: {name}")
-    return read_arrays(text)[name]
+    with _about("direction"):
+        if not equals:
+            return names[name] if name in names else array(check_name(name.strip()), like.shape)
+        if name in names:
+            raise FormulaError(
+                f"{name} is declared twice, in --shapes and as the direction; write its name only: {name}")
+        return read_arrays(text)[name]
 
 
 def _named(d: Derivation, title: str, names: dict[str, Array]) -> Result:

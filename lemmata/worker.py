@@ -1,8 +1,8 @@
-"""A process that judges one claim after another and may be killed: ``python -m lemmata.worker``, and its handle.
+"""A process that judges one task after another and may be killed: ``python -m lemmata.worker``, and its handle.
 
 Code under judgement can loop for ever or take the process down. So it runs in a process of its own, one line of JSON
-in, one line out. What takes longer than its time is killed and answered; nothing hangs, and no other claim is lost.
-`claims_running` spreads claims over several workers.
+in, one line out. What takes longer than its time is killed and answered; nothing hangs, and no other task is lost.
+`claims_running` spreads claims over several workers, `serving.pool` the questions of the live page.
 """
 
 from __future__ import annotations
@@ -27,17 +27,39 @@ GRACE = 1.0  # seconds between the time limit that a worker keeps itself and the
 ATTEMPTS = 2  # a process that ends by itself (out of memory?) is given the claim once more
 
 
-class Worker:
-    """One worker process; it starts with the first task, and again after it was killed."""
+class TimeOver(Exception):
+    """A task took longer than its time; its process was killed."""
 
-    def __init__(self) -> None:
+
+class WorkerEnded(Exception):
+    """The process of a task ended by itself, or was closed."""
+
+
+class Worker:
+    """One worker process; it starts with the first task, and again after it was killed.
+
+    `memory` is how many bytes it may take beyond what it holds when it is ready (0: no limit); where the platform has
+    no such limit, none is kept.
+    """
+
+    def __init__(self, memory: int = 0) -> None:
+        self._memory = memory
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._closed = False
 
     def answer(self, task: Task, seconds: float) -> Answer:
         """The answer to a task; "unsupported", with the reason, where the time ran out or the process ended."""
-        for attempt in range(ATTEMPTS):
+        try:
+            return self.ask(task, seconds, ATTEMPTS)
+        except TimeOver as error:
+            return _unanswered(f"{error}; give more (seconds), or simplify the code", seconds)
+        except WorkerEnded as error:
+            return _unanswered(str(error), 0.0)
+
+    def ask(self, task: Task, seconds: float, attempts: int = 1) -> Answer:
+        """The answer to a task; raises `TimeOver`, or `WorkerEnded` where the process ended at every attempt."""
+        for attempt in range(attempts):
             try:
                 found = self._ask(task, seconds)
             except (BrokenPipeError, OSError):
@@ -46,13 +68,14 @@ class Worker:
                 return found
             code = self.stop()
             if self._closed:
-                return _unanswered("the worker was closed", 0.0)
-            if attempt + 1 == ATTEMPTS:
-                return _unanswered(f"the process that judged it ended with exit code {code}, {ATTEMPTS} times", 0.0)
+                raise WorkerEnded("the worker was closed")
+            if attempt + 1 == attempts:
+                times = f", {attempts} times" if attempts > 1 else ""
+                raise WorkerEnded(f"the process that judged it ended with exit code {code}{times}")
         raise AssertionError("not reached")
 
     def _ask(self, task: Task, seconds: float) -> Answer | None:
-        process = self._started()
+        process = self.started()
         assert process.stdin is not None
         process.stdin.write(json.dumps({"task": dict(task), "seconds": seconds}) + "\n")
         process.stdin.flush()
@@ -60,16 +83,20 @@ class Worker:
             line = self._lines.get(timeout=seconds + GRACE)
         except queue.Empty:
             self.stop()
-            return _unanswered(f"the time limit of {seconds:g} s is over; give more (seconds), or simplify the code",
-                               seconds)
+            raise TimeOver(f"the time limit of {seconds:g} s is over") from None
         return None if line is None else json.loads(line)
 
-    def _started(self) -> subprocess.Popen[str]:
+    def started(self) -> subprocess.Popen[str]:
+        """The process, ready for a task; an `OSError` where it cannot be started."""
         if self._process is not None and self._process.poll() is None:
             return self._process
         # -P: nothing of the current folder can be taken for a library. A user's own files are found by their paths.
-        command = [sys.executable, "-P", "-m", "lemmata.worker"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        command = [sys.executable, "-P", "-m", "lemmata.worker", str(self._memory)]
+        # A group of its own: Ctrl-C in a terminal ends the parent, which closes its workers.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                                   process_group=0)
+        if self._closed:
+            process.kill()
         self._process, self._lines = process, queue.Queue()
         assert process.stdout is not None
         threading.Thread(target=_forward, args=(process.stdout, self._lines), daemon=True).start()
@@ -148,7 +175,24 @@ def _functions(task: Task, seconds: float) -> Answer:
     return {**proof.data(), "text": proof.text()}
 
 
-TASKS: dict[str, Callable[[Task, float], Answer]] = {"claim": _claim, "functions": _functions}
+def _question(task: Task, seconds: float) -> Answer:
+    from .serving.answering import answer_question
+
+    return answer_question(task["question"])
+
+
+TASKS: dict[str, Callable[[Task, float], Answer]] = {"claim": _claim, "functions": _functions, "question": _question}
+
+
+def _limit_memory(memory: int) -> None:
+    """Let this process take so many bytes more; nothing where the platform has no such limit."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        with open("/proc/self/statm") as numbers:
+            held = int(numbers.read().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (held + memory, hard))
 
 
 def main() -> None:
@@ -161,6 +205,9 @@ def main() -> None:
     os.dup2(nothing, 1)
     from . import claims, proving  # noqa: F401  (imported before the clock of the first task starts)
 
+    memory = int(sys.argv[1]) if sys.argv[1:] else 0
+    if memory:
+        _limit_memory(memory)
     with open(os.devnull, "w") as silent:
         print("ready", file=answers, flush=True)
         for line in tasks:

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Container
 
 from .arrays import Array, array
 from .domains import Domain, domain
@@ -94,7 +93,7 @@ def _items(line: str) -> list[tuple[int, str]]:
     return found
 
 
-def _declared_name(name: str, taken: Mapping[str, Any], line: str, at: int) -> str:
+def _declared_name(name: str, taken: Container[str], line: str, at: int) -> str:
     if not _NAME.fullmatch(name) or name.startswith("__") or name in ("True", "False", "None", "lambda", "inf", "nan"):
         raise FormulaError(
             f"{name!r} is not a name for an array; write letters, digits and _, e.g. z, d_model\n{place(line, at)}"
@@ -104,6 +103,14 @@ def _declared_name(name: str, taken: Mapping[str, Any], line: str, at: int) -> s
     if name in taken:
         raise FormulaError(f"{name!r} is declared twice\n{place(line, at)}")
     return name
+
+
+def check_name(name: str) -> str:
+    """The name, where an array may have it; else a `FormulaError`.
+
+    Names stand in the code that is generated and run, so no other text may pass for one.
+    """
+    return _declared_name(name, (), name, 0)
 
 
 def _size_text(text: str, line: str, at: int) -> str:

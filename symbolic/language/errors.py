@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class LemmataError(Exception):
-    """Base of every error that Lemmata raises on purpose."""
+    """Base of every error that Lemmata raises on purpose.
+
+    `part` is what the error is about where a question was asked in several texts: the text's name, and which of them
+    where there are several (hypotheses).
+    """
+
+    part: tuple[str, int] = ("", 0)
 
 
 class ShapeError(LemmataError, ValueError):

@@ -7,6 +7,7 @@ done: length, characters, nesting, number of nodes, and the size of the numbers 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,34 @@ def place(text: str, at: int) -> str:
     low, high = max(0, at - 60), min(len(text), at + 40)
     head, tail = ("..." if low else ""), ("..." if high < len(text) else "")
     return f"  {head}{text[low:high]}{tail}\n  {' ' * (len(head) + at - low)}^"
+
+
+def place_in(message: str, text: str) -> int | None:
+    """Where in `text`, as it was typed, the caret of an error message stands (see `place`).
+
+    None where the message has no caret, or where the place is not certain.
+
+    >>> place_in("unknown name 'q'\\n" + place("z + q", 4), "z  +  q")
+    6
+    """
+    *_, excerpt, caret = ["", "", *message.split("\n")]
+    if caret.strip() != "^":
+        return None
+    excerpt, column = excerpt[2:], len(caret) - 3
+    cut = column == 63 and excerpt.startswith("...")
+    if len(excerpt) - column == 43 and excerpt.endswith("..."):
+        excerpt = excerpt[:-3]
+    if cut:
+        excerpt, column = excerpt[3:], column - 3
+    # Messages show the text with its blanks collapsed; so places are counted in what is not blank.
+    seen, before = "".join(excerpt.split()), len("".join(excerpt[:column].split()))
+    shown = [at for at, c in enumerate(text) if not c.isspace()]
+    whole = "".join(text[at] for at in shown)
+    starts = [m.start() for m in re.finditer(f"(?={re.escape(seen)})", whole)] if cut else [0]
+    if len(starts) != 1 or not whole.startswith(seen, starts[0]):
+        return None
+    wanted = starts[0] + before
+    return shown[wanted] if wanted < len(shown) else shown[-1] + 1 if shown else 0
 
 
 def check_text(text: Any, what: str = "formula") -> str:

@@ -1,0 +1,5 @@
+"""The live page: a question typed in a browser of this machine, the derivation and its verdict below it.
+
+`asking` says what may be asked, `answering` answers it inside a worker process, `pool` keeps the workers, `application`
+is the web application, `server` runs it on a loopback address, `page/` is what the browser gets.
+"""
