@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard, overload
+from typing import TypeGuard, cast, overload
 
 from .assertions import assert_equal, assert_gradient
 from .claims import read_claims
@@ -55,7 +55,7 @@ def gradient(value: Array, wrt: Array | Sequence[Array], given: Sequence[Hypothe
     """
     if _several(wrt):
         return _in_named_adjoints(value, wrt, given)
-    return Result(gradients.gradient(_array(value), wrt, given))
+    return Result(gradients.gradient(_array(value), cast(Array, wrt), given))
 
 
 def _several(wrt: Array | Sequence[Array]) -> TypeGuard[Sequence[Array]]:
@@ -91,7 +91,7 @@ def vjp(value: Array, wrt: Array | Sequence[Array], cotangent: Array | None = No
     if _several(wrt):
         g = array("g", _array(value).shape) if cotangent is None else cotangent
         return _in_named_adjoints(sum_of_all(g * value), wrt, given)
-    return Result(gradients.vjp(_array(value), wrt, cotangent, given))
+    return Result(gradients.vjp(_array(value), cast(Array, wrt), cotangent, given))
 
 
 def jvp(value: Array, wrt: Array, tangent: Array | None = None, given: Sequence[Hypothesis] = ()) -> Result:

@@ -46,6 +46,7 @@ class Tensor(sp.Symbol):
 
     shape: tuple[sp.Expr, ...]
     domain: Domain
+    _content: tuple[Any, ...] | None
 
     def __new__(cls, name: str, shape: tuple[sp.Expr, ...] = (), entries: str | Domain = "real") -> Tensor:
         entries = domain(entries)
@@ -118,6 +119,8 @@ class DefinedTensor(Tensor):
     parameters: tuple[Index, ...]
     body: sp.Expr
     origin: str
+    _free: frozenset[sp.Basic]
+    _names: frozenset[Tensor] | None
 
     def __new__(cls, name: str, indices: tuple[Index, ...], body: sp.Expr, origin: str = "",
                 entries: str | Domain = "real") -> DefinedTensor:
