@@ -20,6 +20,8 @@ from typing import Any
 
 _REFERENCE = re.compile(r"(?P<module>.+\.py|[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*(\.[^\W\d]\w*)*)")
 
+_READ = "__lemmata_read__"
+
 
 def is_reference(text: str) -> bool:
     """Whether a word refers to a function in a file or module; a formula never does.
@@ -81,10 +83,23 @@ def load_module(name: str) -> ModuleType:
     _put_on_path(file.parent)
     known = sys.modules.get(file.stem)
     if known is not None and getattr(known, "__file__", None) == str(file):
-        return known
+        return known if not _changed(known, file) else _imported(name, lambda: _executed(file.stem, file))
     # A name that is taken (a user's own random.py) stays that of the other module.
     unique = file.stem if known is None else f"{file.stem}_{zlib.crc32(str(file).encode()):08x}"
-    return sys.modules.get(unique) or _imported(name, lambda: _executed(unique, file))
+    known = sys.modules.get(unique)
+    return known if known is not None and not _changed(known, file) else _imported(name,
+                                                                                   lambda: _executed(unique, file))
+
+
+def _changed(module: ModuleType, file: Path) -> bool:
+    """Whether a file was written since it was executed here: a verdict must be about the code that stands there."""
+    return getattr(module, _READ, None) not in (None, file.read_bytes())
+
+
+def source_files(*functions: Callable[..., Any]) -> tuple[Path, ...]:
+    """The files in which functions are written, each once."""
+    found = (inspect.getsourcefile(inspect.unwrap(f)) for f in functions if inspect.isfunction(inspect.unwrap(f)))
+    return tuple(dict.fromkeys(Path(f).resolve() for f in found if f))
 
 
 def _executed(name: str, file: Path) -> ModuleType:
@@ -92,6 +107,7 @@ def _executed(name: str, file: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    setattr(module, _READ, file.read_bytes())
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)

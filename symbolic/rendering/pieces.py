@@ -81,12 +81,14 @@ def block(latex: str) -> list[str]:
     return ["$$", latex, "$$"]
 
 
-def aligned(rows: list[str]) -> list[str]:
-    return block(
-        rows[0].replace("&", "", 1)
-        if len(rows) == 1
-        else "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-    )
+def aligned(rows: Sequence[str]) -> list[str]:
+    return block(aligned_latex(rows))
+
+
+def aligned_latex(rows: Sequence[str]) -> str:
+    if len(rows) == 1:
+        return rows[0].replace("&", "", 1)
+    return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
 def declared_latex(shown: Given) -> str:
@@ -116,6 +118,11 @@ class MarkdownParts:
 def markdown_heading(title: str, name: str, level: int) -> tuple[str, ...]:
     """The title as a heading of the level, and the name where it is another."""
     return ((f"{'#' * level} {title}", "") if title else ()) + ((f"`{name}`", "") if title != name else ())
+
+
+def subheading(level: int, title: str) -> tuple[str, ...]:
+    """A heading below one of the level; bold words below level 0, in somebody else's section."""
+    return (f"{'#' * (level + 1)} {title}" if level else f"**{title}**", "")
 
 
 def markdown_remarks(notes: Sequence[str], uses: Sequence[str], source: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from .pieces import (
     latex_lines,
     markdown_heading,
     markdown_remarks,
+    subheading,
 )
 from .prose import breakable, escaped, sentences
 from .system_document import Said, Section, system_document, wanted
@@ -179,12 +180,12 @@ def system_latex(d: Derivation, detail: Detail = "normal") -> str:
 def system_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> MarkdownParts:
     """The parts of a gradient in named adjoints as Markdown with `$$` mathematics."""
     shown = system_document(d, detail)
-    mark = "#" * (level + 1)
+    forward, backward, gradients = (subheading(level, t) for t in ("Forward", "Backward", "Gradients"))
     given = [f"Given {declared_latex(shown)}.", ""]
     if shown.hypotheses:
         given += [f"Assume {assumptions(shown)}.", ""]
-    given += [f"{mark} Forward", "", *aligned(_both_rows([*shown.forward, shown.loss])), ""]
-    chain = [f"{mark} Backward", ""]
+    given += [*forward, *aligned(_both_rows([*shown.forward, shown.loss])), ""]
+    chain = [*backward]
     middle = [s for s in shown.sections if not s.wanted]
     if detail == "brief" and middle:
         chain += [*aligned(_best_rows(middle)), ""]
@@ -197,7 +198,7 @@ def system_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> Ma
         heading=markdown_heading(shown.title, shown.name, level),
         given=tuple(given),
         chain=tuple(chain),
-        result=(f"{mark} Gradients", "", *aligned(_best_rows(wanted(shown))), ""),
+        result=(*gradients, *aligned(_best_rows(wanted(shown))), ""),
         remarks=markdown_remarks(shown.notes, shown.uses, shown.source),
     )
 

@@ -20,9 +20,9 @@ _HEADS = (
 )
 
 
-def trace_markdown(trace: Trace) -> str:
-    """The trace as a Markdown document of its own."""
-    parts = [f"# {trace.title}", ""]
+def trace_markdown(trace: Trace, heading: bool = True) -> str:
+    """The trace as Markdown: a document of its own, or without a heading a part of another."""
+    parts = [f"# {trace.title}", ""] if heading else []
     if shown_bindings(trace):
         parts += [f"Sizes: {', '.join(f'`{b}`' for b in shown_bindings(trace))}.", ""]
     if shown_conditions(trace):
