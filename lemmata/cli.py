@@ -49,6 +49,7 @@ from .terminal import (
     with_progress,
     working,
 )
+from .weave_command import weave
 
 if TYPE_CHECKING:
     from .questions import Kind
@@ -262,6 +263,7 @@ def _show(derived: Callable[[], Result], kind: Kind, detail: DetailName, form: F
 
 app.command(cls=FormulaCommand)(prove)
 app.command()(serve)
+app.command()(weave)
 
 
 # ---------------------------------------------------------------------- everything again

@@ -1,0 +1,1 @@
+"""Blocks in other people's documents: Markdown, LaTeX, PDF."""
