@@ -5,6 +5,7 @@ A fraction whose numerator is too long is written 1/d (numerator) first, because
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     inner, around = found
     before, after = write(around).split("\x00")
     if around is not _HOLE:
+        before, after = _unpaired(before, after)
         before, after = before + opening, closing + after
     room = max(width - len(as_text(around)), width // 2)
     lines = [before]
@@ -48,6 +50,30 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
         length = size if len(parts) > 1 else length + size
     lines[-1] += after
     return lines
+
+
+_STRETCHED = re.compile(r"\\(left|right)(?![A-Za-z])")
+
+
+def _unpaired(before: str, after: str) -> tuple[str, str]:
+    r"""LaTeX around a break: ``\left`` needs its ``\right`` in the same line, so pairs that are torn get a fixed size."""
+    opened: list[int] = []
+    for match in _STRETCHED.finditer(before):
+        if match[1] == "left":
+            opened.append(match.start())
+        else:
+            opened.pop()
+    for place in reversed(opened):
+        before = before[:place] + r"\Bigl" + before[place + len(r"\left") :]
+    depth, closed = 0, []
+    for match in _STRETCHED.finditer(after):
+        depth += 1 if match[1] == "left" else -1
+        if depth < 0:
+            closed.append(match.start())
+            depth = 0
+    for place in reversed(closed):
+        after = after[:place] + r"\Bigr" + after[place + len(r"\right") :]
+    return before, after
 
 
 def _signed(sign: str, write: Callable[[Node], str]) -> str:

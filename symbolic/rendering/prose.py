@@ -10,8 +10,8 @@ from collections.abc import Iterable
 def escaped(text: str) -> str:
     r"""Prose for LaTeX's text mode: special characters escaped, mathematics in it (p_i, σ, ∂) as inline mathematics.
 
-    >>> print(escaped("100% of p_i > 0"))
-    100\% of $p_{i}$ $>$ 0
+    >>> print(escaped("100% of p_i > 0, by w_{t_n}"))
+    100\% of $p_{i}$ $>$ 0, by $w_{t_{n}}$
     """
     pieces = []
     place = 0
@@ -23,7 +23,8 @@ def escaped(text: str) -> str:
 
 
 # A single letter with a short index; rule names such as log_mul have more letters before the underscore.
-_SYMBOL = r"[A-Za-zα-ωΔΩŷĝ]_\{?[A-Za-z0-9]{1,2}\}?(?!\w)"
+_INDEX = r"(?:\{(?:[A-Za-z0-9]{1,2}|[a-z]_[a-z0-9])\}|[A-Za-z0-9]{1,2}(?!\w))"  # _i, _{ij}, _{t_n}
+_SYMBOL = rf"[A-Za-zα-ωΔΩŷĝ]_{_INDEX}"
 _PRODUCT = r"[a-z]?[α-ω](?:_[A-Za-z0-9])?(?!\w)"  # kω_i
 _POWER = r"[A-Za-z0-9α-ω]+\^(?:\w+|\((?:[\w/ +−-]|\([\w/ +−-]*\))+\))"  # 10000^(−2i/d)
 _ENTRIES = r"\[[\wα-ω −,]+\]"

@@ -19,7 +19,7 @@ BAD_OPTION = "```{derivation} deriv_softmax\n:detial: brief\n```\n"
 
 
 @pytest.mark.parametrize("text", [
-    "", "\n", "no end", "# Title\n\n```python\nx = 1\n```\n\n~~~\n{prove}\n~~~\n", "tab\t\r\nCRLF\r\n", 
+    "", "\n", "no end", "# Title\n\n```python\nx = 1\n```\n\n~~~\n{prove}\n~~~\n", "tab\t\r\nCRLF\r\n",
     "$$\nx\n$$ (eq)\n",
     "```{note}\nA note of somebody else.\n```\n", "Σ_j p_j = 1, 中文, naïve, \u2028 and \x0c\n", "\ufeffBOM\n",
     f"````\n{PROVE}````\n", f"~~~~{{note}}\n{PROVE}~~~~\n", "    " + PROVE.replace("\n", "\n    "),
