@@ -23,6 +23,8 @@ from .options import (
     Detail,
     DetailName,
     Domain,
+    Engine,
+    EngineName,
     Format,
     FormatName,
     Formula,
@@ -39,7 +41,6 @@ from .serve_command import serve
 from .shapes_command import shapes
 from .terminal import (
     EXIT_CODES,
-    emit,
     emit_json,
     exit_code,
     fail,
@@ -50,6 +51,7 @@ from .terminal import (
     working,
 )
 from .weave_command import weave
+from .writing import Writing
 
 if TYPE_CHECKING:
     from .questions import Kind
@@ -133,18 +135,19 @@ def list_rules(as_json: AsJson = False) -> None:
 
 @app.command()
 def derive(name: Annotated[str, typer.Argument(metavar="NAME", help="A theorem's name; see 'lemmata list'.")],
-           detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None) -> None:
+           detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
+           engine: Engine = EngineName.typst) -> None:
     """Show the derivation of a theorem, step by step.
 
     \b
       lemmata derive deriv_cross_entropy_softmax
       lemmata derive deriv_softmax --format latex --detail brief
-      lemmata derive hessian_logsumexp --format tex -o hessian.tex
+      lemmata derive hessian_logsumexp --format tex-input -o hessian.tex
+      lemmata derive hessian_logsumexp -o hessian.pdf
     """
     from .api import lookup_theorem
-    from .questions import shown
 
-    emit(shown(lookup_theorem(name), form.value, detail.value), output)
+    Writing(detail, form, output, engine).write(lookup_theorem(name))
 
 
 # ---------------------------------------------------------------------- questions
@@ -154,7 +157,7 @@ def gradient(formula: FormulaOrFunction, wrt: Wrt, shapes: Shapes = "", domain: 
              cotangent: Annotated[str, typer.Option("--cotangent", metavar="NAME=SIZES", help=(
                  "For a function that returns an array: g=N,K; the answer is then the vector-Jacobian product."))] = "",
              detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
-             as_json: AsJson = False, seed: Seed = 0) -> None:
+             engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Derive and prove the gradient of a scalar formula, or of a function in a file.
 
     The file is imported as Python imports it, so its code runs.
@@ -169,42 +172,43 @@ def gradient(formula: FormulaOrFunction, wrt: Wrt, shapes: Shapes = "", domain: 
 
         function = load_function(formula)
         _show(lambda: gradient_of(function, wrt, shapes, domains=domain, given=given, cotangent=cotangent),
-              "gradient" if not cotangent else "vjp", detail, form, output, as_json, seed)
+              "gradient" if not cotangent else "vjp", Writing(detail, form, output, engine), as_json, seed)
     elif cotangent:
         raise typer.BadParameter("a formula with a cotangent is asked for with 'lemmata vjp'", param_hint="--cotangent")
     else:
-        _answer("gradient", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+        writing = Writing(detail, form, output, engine)
+        _answer("gradient", formula, wrt, shapes, domain, given, "", writing, as_json, seed)
 
 
 @app.command(cls=FormulaCommand)
 def jacobian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
              detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
-             as_json: AsJson = False, seed: Seed = 0) -> None:
+             engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Derive and prove all partial derivatives of a formula.
 
     \b
       lemmata jacobian "softmax(z)" --wrt z --shapes z=K
     """
-    _answer("jacobian", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+    _answer("jacobian", formula, wrt, shapes, domain, given, "", Writing(detail, form, output, engine), as_json, seed)
 
 
 @app.command(cls=FormulaCommand)
 def hessian(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
             detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
-            as_json: AsJson = False, seed: Seed = 0) -> None:
+            engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Derive and prove the second derivatives of a scalar formula.
 
     \b
       lemmata hessian "logsumexp(z)" --wrt z --shapes z=K
     """
-    _answer("hessian", formula, wrt, shapes, domain, given, "", detail, form, output, as_json, seed)
+    _answer("hessian", formula, wrt, shapes, domain, given, "", Writing(detail, form, output, engine), as_json, seed)
 
 
 @app.command(cls=FormulaCommand)
 def vjp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
         cotangent: Annotated[str, typer.Option("--cotangent", metavar="NAME", help="Its name, or name=sizes.")] = "g",
         detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
-        as_json: AsJson = False, seed: Seed = 0) -> None:
+        engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Derive and prove a vector-Jacobian product.
 
     This is what backpropagation computes: the cotangent of the formula in, the cotangent of the array out.
@@ -213,14 +217,14 @@ def vjp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", gi
       lemmata vjp "softmax(z)" --wrt z --shapes z=K
       lemmata vjp "X @ W" --wrt W --shapes X=N,D W=D,M --cotangent G=N,M
     """
-    _answer("vjp", formula, wrt, shapes, domain, given, cotangent, detail, form, output, as_json, seed)
+    _answer("vjp", formula, wrt, shapes, domain, given, cotangent, Writing(detail, form, output, engine), as_json, seed)
 
 
 @app.command(cls=FormulaCommand)
 def jvp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", given: Given = [],  # noqa: B006
         tangent: Annotated[str, typer.Option("--tangent", metavar="NAME", help="Its name, or name=sizes.")] = "v",
         detail: Detail = DetailName.normal, form: Format = FormatName.text, output: Output = None,
-        as_json: AsJson = False, seed: Seed = 0) -> None:
+        engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Derive and prove a Jacobian-vector product.
 
     This is the derivative of the formula in one direction, the tangent.
@@ -228,22 +232,21 @@ def jvp(formula: Formula, wrt: Wrt, shapes: Shapes = "", domain: Domain = "", gi
     \b
       lemmata jvp "softmax(z)" --wrt z --shapes z=K
     """
-    _answer("jvp", formula, wrt, shapes, domain, given, tangent, detail, form, output, as_json, seed)
+    _answer("jvp", formula, wrt, shapes, domain, given, tangent, Writing(detail, form, output, engine), as_json, seed)
 
 
 def _answer(kind: Kind, formula: str, wrt: str, shapes: str, domain: str, given: list[str], direction: str,
-            detail: DetailName, form: FormatName, output: Path | None, as_json: bool, seed: int) -> None:
+            writing: Writing, as_json: bool, seed: int) -> None:
     from .questions import derive_formula
 
     _show(lambda: derive_formula(kind, formula, wrt, shapes=shapes, domains=domain, given=given, direction=direction),
-          kind, detail, form, output, as_json, seed)
+          kind, writing, as_json, seed)
 
 
-def _show(derived: Callable[[], Result], kind: Kind, detail: DetailName, form: FormatName, output: Path | None,
-          as_json: bool, seed: int) -> None:
+def _show(derived: Callable[[], Result], kind: Kind, writing: Writing, as_json: bool, seed: int) -> None:
     """Derive, prove and print."""
     from .api import verify_derivation
-    from .questions import data, hints, shown
+    from .questions import data, hints
     from .symbolic.rendering.verdict import verdict_data
 
     with working("deriving and proving"):
@@ -252,8 +255,8 @@ def _show(derived: Callable[[], Result], kind: Kind, detail: DetailName, form: F
     if as_json:
         emit_json({"name": result.name} | data(result, kind) | verdict_data(verdict))
         raise typer.Exit(EXIT_CODES[verdict.verdict])
-    emit(shown(result, form.value, detail.value, kind), output)
-    if form is FormatName.text and output is None:
+    writing.write(result, kind)
+    if writing.for_reading:
         typer.echo()
         show_verdict(verdict, result.derivation, hints(result, verdict))
     elif verdict.verdict != "proved":  # a file holds the derivation alone; that it is not proved is still said
@@ -293,7 +296,7 @@ def verify(names: Annotated[list[str] | None, typer.Argument(metavar="NAME", sho
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A derivation saved with --format json.")],
-          as_json: AsJson = False, seed: Seed = 0) -> None:
+          engine: Engine = EngineName.typst, as_json: AsJson = False, seed: Seed = 0) -> None:
     """Replay a saved derivation and prove its steps again.
 
     A line that was changed is named, and the exit code is 1.

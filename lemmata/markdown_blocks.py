@@ -1,8 +1,8 @@
 """Blocks of `weaving` in a Markdown text: found where CommonMark sees a fence, filled, all else left byte for byte.
 
 markdown-it-py reads the text, so a fence in a list, in a quote or in a longer fence is what it is for every other
-reader of Markdown; fences of colons (MyST) are read by the rule below, for our kinds only, because to CommonMark they are
-a paragraph. A fence in a quotation of code, in an HTML comment or in an indented code block is text.
+reader of Markdown. Fences of colons (MyST) are read by the rule below, for our kinds only, because to CommonMark they
+are a paragraph. A fence in a quotation of code, in an HTML comment or in an indented code block is text.
 """
 
 from __future__ import annotations

@@ -17,6 +17,13 @@ class DetailName(StrEnum):
     full = "full"
 
 
+class EngineName(StrEnum):
+    """What sets a PDF."""
+
+    typst = "typst"
+    pdflatex = "pdflatex"
+
+
 class FormatName(StrEnum):
     """Output formats of a derivation."""
 
@@ -25,6 +32,7 @@ class FormatName(StrEnum):
     markdown = "markdown"
     json = "json"
     tex = "tex"
+    tex_input = "tex-input"
     numpy = "numpy"
 
 
@@ -37,9 +45,13 @@ Domain = Annotated[str, typer.Option("--domain", metavar="DOMAINS", help="Domain
 Given = Annotated[list[str], typer.Option("--given", metavar="HYPOTHESIS",
                                           help="A hypothesis, e.g. 'sum(y)=1'. May be repeated.")]
 Detail = Annotated[DetailName, typer.Option("--detail", help="How many steps are shown.")]
-Format = Annotated[FormatName, typer.Option("--format", help="How it is written; json is what 'lemmata check' reads.")]
+Format = Annotated[FormatName, typer.Option("--format", help=(
+    "How it is written; json is what 'lemmata check' reads, tex-input what a paper takes with \\input."))]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False,
-                                             help="Write to a file instead of the terminal.")]
+                                             help=(
+                                                 "Write to a file instead of the terminal; FILE.pdf is set as a page."))]
+Engine = Annotated[EngineName, typer.Option("--pdf-engine", help=(
+    "What sets -o FILE.pdf: typst (extra pdf), or pdflatex where it is installed."))]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the inputs that are drawn.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, show_default="all processors",

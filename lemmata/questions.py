@@ -20,7 +20,7 @@ from .symbolic.language.errors import FormulaError, LemmataError
 from .symbolic.language.sizes import Size
 
 Kind = Literal["gradient", "jacobian", "hessian", "vjp", "jvp"]
-Format = Literal["text", "latex", "markdown", "json", "tex", "numpy"]
+Format = Literal["text", "latex", "markdown", "json", "tex", "tex-input", "numpy"]
 
 _TITLES: dict[Kind, str] = {
     "gradient": "Gradient of {0} with respect to {1}",
@@ -142,6 +142,8 @@ def shown(result: Result, form: Format, detail: Detail, name: str = "") -> str:
             return result.markdown(detail)
         case "tex":
             return result.tex(detail)
+        case "tex-input":
+            return result.tex_input(detail)
         case "json":
             return result.to_json()
         case "numpy":

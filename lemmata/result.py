@@ -75,6 +75,15 @@ class Result:
         """A standalone LaTeX file."""
         return pages.derivation_tex(self.derivation, detail)
 
+    def tex_input(self, detail: Detail = "normal") -> str:
+        r"""LaTeX that a document takes with ``\input``: without a preamble, the results numbered and labelled.
+
+        >>> from lemmata.api import lookup_theorem
+        >>> print(lookup_theorem("deriv_softmax").tex_input("brief").splitlines()[2])
+        %   \eqref{eq:deriv_softmax}
+        """
+        return pages.derivation_tex_input(self.derivation, detail)
+
     def to_json(self) -> str:
         """The derivation as JSON; `lemmata check` replays it."""
         return derivation_to_json(self.derivation)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import Commands
-from .terminal import emit
+from .options import Engine, EngineName
+from .terminal import emit, fail
+from .writing import is_pdf, write_pdf
 
 if TYPE_CHECKING:
     from .symbolic.shapes import Trace
@@ -55,7 +57,8 @@ NoBias = Annotated[bool, typer.Option("--no-bias", help="Projections without bia
 Form = Annotated[FormName, typer.Option("--format", help="How it is written; svg is a flow picture, tex a document.")]
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", dir_okay=False, help="Write to a file instead of the terminal."),
+    typer.Option("-o", "--output", metavar="FILE", dir_okay=False, help=(
+        "Write to a file instead of the terminal; FILE.pdf is set as a page.")),
 ]
 
 
@@ -73,6 +76,7 @@ def mha(
     no_bias: NoBias = False,
     form: Form = FormName.text,
     output: Output = None,
+    engine: Engine = EngineName.typst,
 ) -> None:
     """Trace multi-head self-attention from the input to the output projection.
 
@@ -96,6 +100,7 @@ def mha(
         ),
         form,
         output,
+        engine,
     )
 
 
@@ -113,6 +118,7 @@ def cross(
     no_bias: NoBias = False,
     form: Form = FormName.text,
     output: Output = None,
+    engine: Engine = EngineName.typst,
 ) -> None:
     """Trace attention of one sequence to another, whose length is its own.
 
@@ -134,6 +140,7 @@ def cross(
         ),
         form,
         output,
+        engine,
     )
 
 
@@ -141,7 +148,12 @@ def _sizes(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 
 
-def _show(trace: Trace, form: FormName, output: Path | None) -> None:
+def _show(trace: Trace, form: FormName, output: Path | None, engine: EngineName) -> None:
+    if is_pdf(output):
+        if form not in (FormName.text, FormName.tex):
+            raise fail(f"{output} is a PDF, which --format {form.value} does not make; leave one of the two out")
+        write_pdf(trace.tex(), output, engine)
+        return
     written = {
         FormName.text: trace.text,
         FormName.markdown: trace.markdown,

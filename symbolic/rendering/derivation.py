@@ -7,7 +7,9 @@ standalone file have a sentence before each line, as a textbook does.
 
 from __future__ import annotations
 
+import re
 import textwrap
+import zlib
 from collections.abc import Sequence
 
 from ..derivations.model import Derivation, Detail
@@ -28,6 +30,7 @@ from .pieces import (
     latex_lines,
     markdown_heading,
     markdown_remarks,
+    numbered,
     reason_markdown,
     reason_text,
 )
@@ -209,13 +212,16 @@ PREAMBLE = r"""\documentclass{article}
 """
 
 
-def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
-    """A derivation for a LaTeX document with amsmath: a section with a sentence before each line."""
+def derivation_tex_body(d: Derivation, detail: Detail = "normal", label: str = "") -> str:
+    """A derivation for a LaTeX document with amsmath: a section with a sentence before each line.
+
+    With a label it is a part of somebody's section: without a heading, its result and vector form numbered.
+    """
     if d.parts:
-        return system_tex_body(d, detail)
+        return system_tex_body(d, detail, label)
     shown = document(d, detail)
-    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title else []
-    if shown.title != shown.name:
+    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title and not label else []
+    if shown.title != shown.name and not label:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     if shown.declared:
         out.append(f"\nGiven {declared_latex(shown)}.")
@@ -229,7 +235,10 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
             why = escaped(sentences(line.reasons) or PHASE_WORDS.get(line.phase, ""))
             rules = ", ".join(rf"\texttt{{{breakable(r)}}}" for r in line.rules)
             chain.append(rf"\intertext{{{why}{f' ({rules})' if rules else ''}}}")
-        chain += [x + r" \\" for x in lines]
+        chain += lines
+    if label:
+        chain = numbered(chain, label)
+    chain = [x if x.startswith(r"\intertext") else x + r" \\" for x in chain]
     chain[-1] = chain[-1].removesuffix(r" \\")
     first = shown.lines[0]
     if detail != "brief" and len(write_text(shown.left)) <= _LONGEST_LEFT and (first.rules or first.reasons):
@@ -239,9 +248,13 @@ def derivation_tex_body(d: Derivation, detail: Detail = "normal") -> str:
             + escaped(sentences(first.reasons) or PHASE_WORDS.get(first.phase, ""))
             + (f" ({rules})" if rules else "")
         )
-    out.append("\\begin{align*}\n" + "\n".join(chain) + "\n\\end{align*}")
+    kind = "align" if label else "align*"
+    out.append(f"\\begin{{{kind}}}\n" + "\n".join(chain) + f"\n\\end{{{kind}}}")
     if shown.vector is not None:
-        out += ["In vector form:", rf"\[ {_vector(shown.vector, write_latex)}{_each_latex(shown)} \]"]
+        vector = _vector(shown.vector, write_latex) + _each_latex(shown)
+        out.append("In vector form:")
+        out.append(rf"\begin{{equation}} \label{{{label}_vector}} {vector} \end{{equation}}" if label
+                   else rf"\[ {vector} \]")
     out += [f"\n{escaped(n)}" for n in shown.notes]
     if shown.uses:
         out.append("\nUses " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in shown.uses) + ".")
@@ -254,3 +267,31 @@ def derivation_tex(derivations: Derivation | Sequence[Derivation], detail: Detai
     """A standalone LaTeX file (amsmath only) of one derivation or several."""
     several = [derivations] if isinstance(derivations, Derivation) else list(derivations)
     return PREAMBLE + "\n".join(derivation_tex_body(d, detail) for d in several) + "\\end{document}\n"
+
+
+def tex_label(d: Derivation) -> str:
+    """What a derivation's labels begin with: ``eq:`` and the theorem's name.
+
+    A question has no such name: its label is made of what is asked and of the statement, so that two questions of one
+    document do not clash and the same one keeps its label.
+    """
+    if re.fullmatch(r"\w+", d.name, re.ASCII):
+        return f"eq:{d.name}"
+    word = re.match(r"[A-Za-z-]+", d.title)
+    shapes = [f"{t.name}:{t.shape}:{t.domain.name}" for t in d.tensors]
+    statement = [write_text(document(d, "brief").left), *shapes, *map(str, d.hypotheses), d.title]
+    return f"eq:{word[0].lower() if word else 'statement'}_{zlib.crc32(repr(statement).encode()):08x}"
+
+
+def derivation_tex_input(d: Derivation, detail: Detail = "normal") -> str:
+    r"""A derivation that a LaTeX document takes with ``\input``: no preamble, its results numbered and labelled."""
+    label = tex_label(d)
+    body = derivation_tex_body(d, detail, label)
+    labels = re.findall(r"\\label\{([^}]*)\}", body)
+    head = [
+        f"% {' '.join(d.title.split())}" + (f" ({d.name})" if d.name and d.name != d.title else "") + ", by Lemmata.",
+        r"% Needs \usepackage{amsmath} in the preamble; take it with \input.",
+        *(rf"%   \eqref{{{x}}}" for x in labels),
+        r"\begingroup\allowdisplaybreaks\emergencystretch=3em",
+    ]
+    return "\n".join(head) + "\n" + body.lstrip("\n") + "\\par\\endgroup\n"

@@ -56,7 +56,7 @@ _STRETCHED = re.compile(r"\\(left|right)(?![A-Za-z])")
 
 
 def _unpaired(before: str, after: str) -> tuple[str, str]:
-    r"""LaTeX around a break: ``\left`` needs its ``\right`` in the same line, so pairs that are torn get a fixed size."""
+    r"""LaTeX around a break: ``\left`` needs its ``\right`` in the same line, so torn pairs get a fixed size."""
     opened: list[int] = []
     for match in _STRETCHED.finditer(before):
         if match[1] == "left":

@@ -91,6 +91,12 @@ def aligned_latex(rows: Sequence[str]) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
+def numbered(rows: Sequence[str], label: str) -> list[str]:
+    """Rows of ``align`` of which the last alone has a number, with its label."""
+    said = [row if row.startswith(r"\intertext") else row + r" \notag" for row in rows]
+    return [*said[:-1], rf"{rows[-1]} \label{{{label}}}"]
+
+
 def declared_latex(shown: Given) -> str:
     parts = []
     for name, sizes, entries in shown.declared:

@@ -25,6 +25,7 @@ from .pieces import (
     latex_lines,
     markdown_heading,
     markdown_remarks,
+    numbered,
     subheading,
 )
 from .prose import breakable, escaped, sentences
@@ -217,11 +218,11 @@ def _rules_markdown(s: Section, detail: Detail) -> list[str]:
 
 
 # ---------------------------------------------------------------------- a section of a LaTeX document
-def system_tex_body(d: Derivation, detail: Detail = "normal") -> str:
-    """A gradient in named adjoints for a LaTeX document with amsmath."""
+def system_tex_body(d: Derivation, detail: Detail = "normal", label: str = "") -> str:
+    """A gradient in named adjoints for a LaTeX document with amsmath; with a label, its gradients are numbered."""
     shown = system_document(d, detail)
-    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title else []
-    if shown.title != shown.name:
+    out = [rf"\section*{{{escaped(shown.title)}}}"] if shown.title and not label else []
+    if shown.title != shown.name and not label:
         out.append(rf"\texttt{{{breakable(shown.name)}}}")
     out.append(f"\nGiven {declared_latex(shown)}.")
     if shown.hypotheses:
@@ -244,7 +245,14 @@ def system_tex_body(d: Derivation, detail: Detail = "normal") -> str:
                 out += _display(_told_rows(s))
             if s.uses:
                 out.append("By " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in s.uses) + ".")
-    out += [r"\paragraph{Gradients.}" if detail != "brief" else "Gradients:", *_display(_best_rows(wanted(shown)))]
+    out.append(r"\paragraph{Gradients.}" if detail != "brief" else "Gradients:")
+    if label:
+        asked = [p.name for p in d.parts if p.name[1:] in {t.name for t in d.tensors}]
+        rows = [r for name, s in zip(asked, wanted(shown), strict=True)
+                for r in numbered(_best_rows([s]), f"{label}_{name}")]
+        out += _display(rows, kind="align")
+    else:
+        out += _display(_best_rows(wanted(shown)))
     out += [f"\n{escaped(n)}" for n in shown.notes]
     if shown.uses:
         out.append("\nUses " + ", ".join(rf"\texttt{{{breakable(u)}}}" for u in shown.uses) + ".")
@@ -269,9 +277,9 @@ def _told_rows(s: Section) -> list[str]:
     return rows
 
 
-def _display(rows: Sequence[str], together: bool = False) -> list[str]:
+def _display(rows: Sequence[str], together: bool = False, kind: str = "align*") -> list[str]:
     """A display that may break between pages, or one whose columns stand `together`."""
-    kind = "aligned" if together else "align*"
+    kind = "aligned" if together else kind
     body: list[str] = []
     for n, row in enumerate(rows):
         end = n == len(rows) - 1 or row.startswith(r"\intertext") or rows[n + 1].startswith(r"\intertext")
