@@ -47,9 +47,8 @@ Given = Annotated[list[str], typer.Option("--given", metavar="HYPOTHESIS",
 Detail = Annotated[DetailName, typer.Option("--detail", help="How many steps are shown.")]
 Format = Annotated[FormatName, typer.Option("--format", help=(
     "How it is written; json is what 'lemmata check' reads, tex-input what a paper takes with \\input."))]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False,
-                                             help=(
-                                                 "Write to a file instead of the terminal; FILE.pdf is set as a page."))]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", dir_okay=False, help=(
+    "Write to a file instead of the terminal; FILE.pdf is set as a page."))]
 Engine = Annotated[EngineName, typer.Option("--pdf-engine", help=(
     "What sets -o FILE.pdf: typst (extra pdf), or pdflatex where it is installed."))]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
