@@ -22,21 +22,37 @@ INDEX = "index.md"
 def page(name: str, seed: int) -> Row:
     """A theorem's verdict as plain data, with its pages under `tex` and `markdown`."""
     from .api import lookup_theorem
+
+    row = facts(name, seed)
+    result = lookup_theorem(name)
+    source = f"```python\n{row['numpy']}\n```" if row["numpy"] else f"No NumPy is generated: {row['numpy_missing']}"
+    parts = [result.markdown().rstrip(), "### NumPy", source, *_hand_written(row), "### Verdict", verdict_table(row)]
+    return row | {"tex": result.tex(), "markdown": "\n\n".join(parts) + "\n"}
+
+
+def facts(name: str, seed: int) -> Row:
+    """What a page says of a theorem beside its derivation, as plain data: the verdict with its evidence (`verified`),
+    and of the NumPy the generated source (`numpy`, or why there is none) and the hand-written function (`witness`).
+    """
+    from .api import lookup_theorem
     from .symbolic.language.errors import LemmataError
 
     row = verified(name, seed)
     result = lookup_theorem(name)
+    row |= {"source": result.derivation.source, "numpy": "", "numpy_missing": "", "witness": _witness(name)}
     try:
-        source = f"```python\n{result.numpy_source().rstrip()}\n```"
+        row["numpy"] = result.numpy_source().rstrip()
     except LemmataError as error:
-        source = f"No NumPy is generated: {error}"
-    parts = [result.markdown().rstrip(), "### NumPy", source, *_hand_written(name), "### Verdict", _verdict(row)]
-    return row | {"tex": result.tex(), "markdown": "\n\n".join(parts) + "\n"}
+        row["numpy_missing"] = str(error)
+    return row
 
 
-def _hand_written(name: str) -> list[str]:
-    """The source of the hand-written NumPy function as LaTeX, where that can be shown faithfully."""
+def _witness(name: str) -> Row | None:
+    """The hand-written NumPy function that a theorem is checked against: `name`, `source`, and `latex` where that can
+    be shown faithfully.
+    """
     import importlib
+    import inspect
 
     from .symbolic.derivations.system import SystemCheck
     from .symbolic.rendering import SourceError, source_latex
@@ -45,16 +61,27 @@ def _hand_written(name: str) -> list[str]:
     check = find_theorem(name).claim().numpy
     written = check.backward if isinstance(check, SystemCheck) else check and check.reference
     if not written:
-        return []
+        return None
     module, _, function = written.rpartition(".")
+    found = getattr(importlib.import_module(f"lemmata.numeric.{module}"), function)
     try:
-        latex = source_latex(getattr(importlib.import_module(f"lemmata.numeric.{module}"), function))
+        latex = source_latex(found)
     except SourceError:
-        return [f"Checked against `lemmata.numeric.{written}`."]
-    return [f"Checked against `lemmata.numeric.{written}`:", f"$$\n{latex}\n$$"]
+        latex = ""
+    return {"name": f"lemmata.numeric.{written}", "source": inspect.getsource(found).rstrip(), "latex": latex}
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
+def _hand_written(row: Mapping[str, Any]) -> list[str]:
+    witness = row["witness"]
+    if witness is None:
+        return []
+    if not witness["latex"]:
+        return [f"Checked against `{witness['name']}`."]
+    return [f"Checked against `{witness['name']}`:", f"$$\n{witness['latex']}\n$$"]
+
+
+def verdict_table(row: Mapping[str, Any]) -> str:
+    """The verdict with its conditions, evidence, reason and notes, as Markdown."""
     from .symbolic.rendering.verdict import cell
 
     where = f", where {' and '.join(row['conditions'])}" if row["conditions"] else ""
@@ -95,7 +122,7 @@ def _written_before(output: Path) -> set[str]:
 
 def _verdicts(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
     """The verdicts without times."""
-    left_out = ("seconds", "tex", "markdown")
+    left_out = ("seconds", "tex", "markdown", "source", "numpy", "numpy_missing", "witness")
     plain = []
     for row in rows:
         evidence = [{k: v for k, v in e.items() if k != "seconds"} for e in row["evidence"]]
