@@ -1,6 +1,7 @@
 # Every target sets up what it needs: a fresh clone needs Python 3.11 to 3.13 and make, nothing else.
 #
 #   make reference   prove and cross-check every theorem; write each derivation as LaTeX and Markdown to build/reference/
+#   make docs        build the site to build/site, and check it: every theorem proved, every link resolved
 #   make test        run the tests               make test TESTS=tests/layering PYTEST_ARGS=-x
 #   make claims      prove or refute the claims in tests/claims, and print the table   make claims CLAIMS=other/folder
 #   make bench       measure, and write the table
@@ -17,17 +18,21 @@ CLAIMS_ARGS ?=
 
 BIN := .venv/bin
 CORE := .venv/.installed
+DOCS := .venv/.installed-docs
 DEV := .venv/.installed-dev
 # An editable install follows the sources, so only a change of these asks for a new one.
 METADATA := pyproject.toml setup.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := reference
-.PHONY: reference test claims bench lint clean distclean
+.PHONY: reference docs test claims bench lint clean distclean
 .DELETE_ON_ERROR:
 
 reference: $(CORE)
 	$(BIN)/lemmata reference --output build/reference --jobs $(JOBS)
+
+docs: $(DOCS)
+	$(BIN)/python docs/_ext/build_site.py docs build/site --jobs $(JOBS)
 
 test: $(DEV)
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS) $(TESTS)
@@ -60,6 +65,11 @@ distclean: clean
 $(DEV): $(METADATA) | $(BIN)/python
 	@echo "Installing lemmata and its development tools into .venv (once; a few minutes on a slow line) ..."
 	@$(INSTALL) --editable '.[dev]'
+	@touch $(CORE) $(DOCS) $@
+
+$(DOCS): $(METADATA) | $(BIN)/python
+	@echo "Installing lemmata and what its site is built with into .venv (once) ..."
+	@$(INSTALL) --editable '.[docs]'
 	@touch $(CORE) $@
 
 $(CORE): $(METADATA) | $(BIN)/python
