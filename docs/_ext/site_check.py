@@ -20,6 +20,8 @@ ALWAYS = ("canonical", "numpy")
 VALUES = ("exact", "balls")
 _LOADED = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src"), ("audio", "src"), ("video", "src"),
            ("object", "data"), ("embed", "src"), ("image", "href"), ("use", "href")}
+# Relations of <link> that name a page and load nothing.
+_NOT_LOADED = ("canonical", "next", "prev", "index", "search")
 
 
 @dataclass
@@ -49,7 +51,7 @@ class _Page(HTMLParser):
             (self.repeated if given["id"] in self.ids else self.ids).add(given["id"])
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        if tag == "link" and "href" in given and given.get("rel") not in ("canonical", "next", "prev", "index", "search"):
+        if tag == "link" and "href" in given and given.get("rel") not in _NOT_LOADED:
             self.loaded.append(given["href"])
         self.loaded += [v for k, v in given.items() if (tag, k) in _LOADED]
         classes = given.get("class", "").split()
