@@ -1,6 +1,8 @@
 """The Sphinx extension: ``extensions = ["lemmata.sphinx"]`` in a project's conf.py.
 
-Mathematics is typeset while the project is built (no script, no network), in MyST Markdown and in .rst documents.
+Mathematics is typeset while the project is built (no script, no network), in MyST Markdown and in .rst documents; the
+directives {derivation}, {theorem}, {shapes}, {gradient} and {prove} show what was proved while it was built, and the
+build fails where a claim is not.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     from .. import __version__
-    from . import mathematics
+    from . import directives, mathematics
 
     app.add_html_math_renderer(
         mathematics.NAME,
@@ -23,6 +25,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     for name in mathematics.STYLESHEETS:
         app.add_css_file(name)
+    directives.register(app)
     app.connect("builder-inited", mathematics.copy_style)
     app.connect("html-page-context", mathematics.declare_styles)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
