@@ -25,9 +25,12 @@ suppress_warnings = ["myst.header"]
 
 myst_enable_extensions = ["dollarmath", "attrs_inline", "attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 4
+# No MathJax is loaded, so there is nothing to set up; it would look like a changed configuration in each build.
+myst_update_mathjax = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 
+lemmata_theorem_pages = "/theorems/{name}.md"
 theorem_jobs = int(os.environ.get("JOBS", "2"))
 
 html_theme = "furo"

@@ -15,12 +15,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from page_weights import taken_weights
+
 import lemmata
 import lemmata.numeric
 import lemmata.symbolic
 from lemmata import parallel
 from lemmata.api import lookup_theorem
 from lemmata.reference import facts
+from lemmata.sphinx import compaction
 from lemmata.symbolic.rendering.derivation import derivation_parts
 from lemmata.symbolic.theorems import find_theorem, theorems
 
@@ -48,13 +51,15 @@ def all_facts(names: Sequence[str], cache: Path, *, jobs: int, seed: int = 0) ->
 
 
 def computed(name: str, seed: int) -> Facts:
-    """The facts of one theorem, with its derivation as Markdown at each level of detail."""
+    """The facts of one theorem, with its derivation as Markdown at each level of detail, and weights of its pieces."""
+    from theorem_pages import pages_of
+
     row = facts(name, seed)
     derivation = lookup_theorem(name).derivation
     cited = dict.fromkeys([*derivation.uses, *(u for part in derivation.parts for u in part.uses)])
     parts = {detail: derivation_parts(derivation, detail, level=2) for detail in DETAILS}
     brief = parts["brief"]
-    return row | {
+    row |= {
         "uses": [u for u in cited if u in theorems()],
         "notes_of_derivation": list(derivation.notes),
         "given": "\n".join(brief.given),
@@ -62,6 +67,9 @@ def computed(name: str, seed: int) -> Facts:
         "chains": {detail: "\n".join(parts[detail].chain) for detail in DETAILS},
         "remarks": "\n".join(line for line in brief.remarks if not line.startswith(("- Uses ", "- Source: "))),
     }
+    # Made once here, in one process of several, only for the weights of its pieces: typesetting them takes long.
+    pages_of(name, {name: row})
+    return row | {"weights": taken_weights()}
 
 
 # ---------------------------------------------------------------------- the cache
@@ -87,7 +95,7 @@ def _common_hash(seed: int) -> str:
             total.update(f"{library} {importlib.metadata.version(library)};".encode())
         except importlib.metadata.PackageNotFoundError:
             total.update(f"{library} none;".encode())
-    files = [Path(__file__)]
+    files = [Path(__file__), Path(compaction.__file__)]
     for name, folder in _folders().items():
         own = folder.glob("*.py") if name == "lemmata" else folder.rglob("*.py")
         files += [f for f in sorted(own) if f.parent.name != "theorems" or f.name == "__init__.py"]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from page_weights import know, weight
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.display import status_iterator
@@ -25,8 +26,6 @@ from theorem_graph import graph_page
 
 from lemmata.parallel import chosen_theorems
 from lemmata.reference import verdict_table
-from lemmata.sphinx.compaction import declared, shortened
-from lemmata.typesetting import TypesettingError, typeset
 
 logger = logging.getLogger(__name__)
 PAGE = 150_000
@@ -64,6 +63,7 @@ def generate(app: Sphinx) -> None:
     kept = 0
     for row, cached in status_iterator(found, "proving theorems ... ", length=len(names), stringify_func=_name_of):
         rows[row["name"]] = row
+        know(row["weights"])
         kept += cached
         if row["verdict"] != "proved":
             logger.error("theorem %s: %s: %s", row["name"], row["verdict"], _why(row), type="lemmata")
@@ -145,7 +145,7 @@ def pages_of(name: str, rows: Mapping[str, Facts]) -> list[Page]:
 
 def _byline(row: Facts) -> str:
     verdict = f"[{VERDICTS[row['verdict']]}](#evidence){{.verdict .{row['verdict']}}}"
-    return f"{verdict} `{row['name']}` in [{row['topic']}](index.md#{slug(row['topic'])})\n{{.byline}}"
+    return f"{{.byline}}\n{verdict} · `{row['name']}` · [{row['topic']}](index.md#{slug(row['topic'])})"
 
 
 def _numpy(row: Facts) -> list[str]:
@@ -218,25 +218,7 @@ def _without_headings(chain: str) -> str:
     return re.sub(r"^#+ .*$", "", chain, flags=re.MULTILINE).strip()
 
 
-# ---------------------------------------------------------------------- weights
-def weight(markdown: str) -> int:
-    """About how many bytes the Markdown has as HTML: its formulas typeset, the rest as it is."""
-    plain = re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)
-    formulas = re.findall(r"\$\$(.*?)\$\$|\$([^$\n]+)\$", plain, re.DOTALL)
-    html = "".join(_typeset(display or inline, bool(display)) for display, inline in formulas)
-    # Highlighted code has an element around every word.
-    code = sum(map(len, re.findall(r"```.*?```", markdown, re.DOTALL)))
-    body, rules = declared(html)
-    return len((body + rules).encode()) + 110 * len(formulas) + 2 * len(markdown.encode()) + 6 * code
-
-
-def _typeset(latex: str, display: bool) -> str:
-    try:
-        return shortened(typeset(latex.strip(), display=display))
-    except TypesettingError:
-        return latex  # the writer will complain, with the place
-
-
+# ---------------------------------------------------------------------- what stands on which page
 def _blocks(markdown: str) -> list[str]:
     return [b for b in re.split(r"\n\s*\n", markdown) if b.strip()]
 

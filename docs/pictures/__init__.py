@@ -29,7 +29,10 @@ def draw(folder: str | Path) -> list[Path]:
     for picture in PICTURES:
         for theme in THEMES:
             path = target / f"{picture.name}-{theme.name}.svg"
-            path.write_text(picture.draw(theme), encoding="utf-8")
+            drawn = picture.draw(theme)
+            # Sphinx reads a page again when a picture on it is newer.
+            if not path.exists() or path.read_text(encoding="utf-8") != drawn:
+                path.write_text(drawn, encoding="utf-8")
             written.append(path)
     return written
 

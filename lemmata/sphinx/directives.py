@@ -2,7 +2,8 @@
 
 What fills a block is MyST Markdown, also where the document is .rst. A block that cannot be read, or whose claim is not
 proved, is an error with file and line, and the build ends with a non-zero exit code: now and in each later build, until
-it is mended. Documents with blocks are read again when Lemmata's sources change, or the user's files that a block names.
+it is mended. Documents with blocks are read again when Lemmata's sources change, or the user's files that a block
+names.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def register(app: Sphinx) -> None:
     """Add the directives, one for each kind of block."""
     app.add_config_value("lemmata_theorem_pages", "", "env", types=[str])
     for name, kind in KINDS.items():
-        options = {option: directives.unchanged for option in kind.options}
+        options = dict.fromkeys(kind.options, directives.unchanged)
         app.add_directive(name, type(f"{name.title()}Directive", (BlockDirective,), {"option_spec": options}))
     app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", purge)
