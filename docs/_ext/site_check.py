@@ -39,6 +39,7 @@ class _Page(HTMLParser):
     formulas: int = 0
     drawn: int = 0
     _inside: list[str] = field(default_factory=list)
+    _body: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -54,13 +55,14 @@ class _Page(HTMLParser):
         if tag == "link" and "href" in given and given.get("rel") not in _NOT_LOADED:
             self.loaded.append(given["href"])
         self.loaded += [v for k, v in given.items() if (tag, k) in _LOADED]
+        self._body |= tag == "body"
         classes = given.get("class", "").split()
         self.formulas += tag == "math"
         self.drawn += "katex-html" in classes
         if "verdict" in classes:
             self.verdicts.append("")
             self._inside.append("verdict")
-        elif tag == "title":
+        elif tag == "title" and not self._body:  # a picture on the page has a title too
             self._inside.append("title")
         elif tag == "tr":
             self.rows.append([])
