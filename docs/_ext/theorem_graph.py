@@ -12,7 +12,7 @@ from typing import Any
 
 Facts = dict[str, Any]
 _LETTER = 6.7
-_HEIGHT, _ROW, _GAP, _GROUP, _MARGIN = 24, 34, 70, 26, 8
+_HEIGHT, _ROW, _GAP, _GROUP, _MARGIN = 24, 34, 48, 26, 8
 
 
 def graph_page(rows: Mapping[str, Facts]) -> Any:

@@ -20,7 +20,9 @@ GENERATED = ROOT / "docs" / "theorems"  # written when the site is built, a page
 PAGES = [ROOT / "README.md", *(p for p in sorted((ROOT / "docs").rglob("*.md")) if GENERATED not in p.parents)]
 # Filled in when the site is built, where what is not proved fails the build. Here only the names are looked at.
 FILLED = {"derivation", "theorem", "shapes", "gradient", "prove"}
-PLACED = {"picture", "toctree"}
+PLACED = {"picture", "toctree", "eval-rst"}
+# A longer fence shows the blocks in it as they are written.
+_SHOWN = re.compile(r"^````.*?^````$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
@@ -60,13 +62,13 @@ def test_blocks_name_theorems_that_exist(page: Path) -> None:
 @every_page
 def test_no_block_is_missed(page: Path) -> None:
     """A block that looks like an example but is written so that it would not run."""
-    text = page.read_text(encoding="utf-8")
+    text = _SHOWN.sub("", page.read_text(encoding="utf-8"))
     for block in re.findall(r"^```(.*?)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         kind, body = block
-        if directive := re.match(r"\{(\w+)\}", kind):
+        if directive := re.match(r"\{([\w-]+)\}", kind):
             assert directive[1] in FILLED | PLACED, f"{page.name}: a block of kind {kind!r}"
             continue
-        assert kind in {"python", "console", "text", "sh", "latex"}, f"{page.name}: a block of kind {kind!r}"
+        assert kind in {"python", "console", "text", "sh", "latex", "rst"}, f"{page.name}: a block of kind {kind!r}"
         assert kind == "python" or ">>>" not in body
         assert kind == "console" or not re.search(r"^\$ ", body, re.MULTILINE)
 
@@ -75,7 +77,8 @@ def test_readme_begins_with_the_make_lines() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     first = re.search(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert first is not None
-    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make reference", "make test"]
+    lines = [line.split("#")[0].strip() for line in first[1].splitlines()]
+    assert lines == ["make reference", "make docs", "make test"]
     assert text.index("```sh") == text.index("```")
 
 
