@@ -24,7 +24,7 @@ SYMBOLS = {
     "vee": "∨", "in": "∈", "neq": "≠", "ne": "≠", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "approx": "≈",
     "sim": "∼", "to": "→", "rightarrow": "→", "Rightarrow": "⇒", "Leftrightarrow": "⇔", "ldots": "…", "cdots": "⋯",
     "mid": "∣", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
-    "surd": '"√"',
+    "surd": '"√"', "|": "‖",
 }
 # Functions that both know by one name, and spaces.
 WORDS = {
