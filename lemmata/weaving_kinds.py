@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,9 @@ def _where(d: Derivation) -> list[str]:
 
 def _judged(block: Block, result: Result) -> Verdict:
     verdict = result.verdict
-    notes = "".join(f"\n  note: {h}" for h in hints(result, verdict)) if verdict.verdict != "proved" else ""
+    said = hints(result, verdict) if verdict.verdict != "proved" else []
+    said = [re.sub(r"--([a-z]+)", r":\1:", h) for h in said]  # options of a block, not of the command line
+    notes = "".join(f"\n  note: {h}" for h in said)
     accepted(block, verdict, verdict_text(verdict) + notes)
     return verdict
 
