@@ -62,9 +62,10 @@ def _letter_of(c: str) -> str:
     """A letter outside of ASCII in LaTeX; where the table lacks it, without its accent or as its code point."""
     if c in _PROSE:
         return _PROSE[c]
-    base, *signs = unicodedata.normalize("NFKD", c)
-    if signs and signs[0] in _ACCENTS:
-        return f"${_ACCENTS[signs[0]]}{{{base}}}$"
+    plain = unicodedata.normalize("NFKD", c)
+    base, sign = plain[0], plain[1:2]
+    if sign in _ACCENTS:
+        return f"${_ACCENTS[sign]}{{{base}}}$"
     return base if base.isascii() else f"[U+{ord(c):04X}]"
 
 

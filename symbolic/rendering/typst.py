@@ -101,7 +101,8 @@ class Reader:
         """The text of an argument in braces, unread."""
         self.blanks()
         self.take("{")
-        depth, found = 1, []
+        depth = 1
+        found: list[str] = []
         while True:
             token = self.take()
             depth += (token == "{") - (token == "}")
