@@ -16,6 +16,7 @@ from lemmata.api import lookup_theorem
 from lemmata.pdf import PdfError, pdf
 from lemmata.symbolic.shapes import multi_head_attention
 from tests.lemmata.running import run
+from tests.rendering.pdflatex import compile_tex
 
 TEN = ["deriv_softmax", "deriv_cross_entropy_softmax", "hessian_logsumexp", "positional_encoding_add", "rotary_score",
        "vjp_layer_norm", "vjp_attention", "vjp_multi_head_attention", "deriv_softmax_focal_loss", "vjp_feed_forward"]
@@ -46,6 +47,13 @@ def test_ten_by_typst(name: str, tmp_path: Path) -> None:
 def test_ten_by_pdflatex(name: str) -> None:
     data = pdf(lookup_theorem(name).tex(), "pdflatex")
     assert data.startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("name", [*TEN, "vjp_transformer_block", "online_softmax_merge"])
+def test_pdflatex_keeps_to_the_page(name: str, tmp_path: Path) -> None:
+    """A display that cannot break would lose its rows below the page's end; a line that is too long, its end."""
+    log = compile_tex(lookup_theorem(name).tex(), tmp_path).log
+    assert [line for line in log.splitlines() if line.startswith("Overfull")] == []
 
 
 @needs_pdflatex
