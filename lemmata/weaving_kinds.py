@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -211,7 +212,9 @@ def _reference(text: str, folder: Path) -> str:
 
 
 def _raw(svg: str) -> str:
-    """An SVG as raw HTML in Markdown, which a blank line would end."""
+    """An SVG as raw HTML in Markdown, which a blank line would end; its names are its own among several on a page."""
+    own = f"-{zlib.crc32(svg.encode()):08x}"
+    svg = re.sub(r'(\bid="|aria-labelledby="|url\(#)(\w+)', rf"\1\2{own}", svg)
     return "<div>\n" + "\n".join(line for line in svg.splitlines() if line.strip()) + "\n</div>"
 
 
