@@ -43,7 +43,7 @@ def _by_typst(tex: str) -> bytes:
 
     try:
         source = typst_document(tex)
-        return bytes(typst.compile(source.encode(), format="pdf", ignore_system_fonts=True, timestamp=0))
+        return bytes(typst.compile(source.encode(), format="pdf", ignore_system_fonts=True))
     except UnsupportedError as error:
         raise PdfError(f"{error}; write it with --pdf-engine pdflatex") from None
     except typst.TypstError as error:

@@ -157,7 +157,10 @@ def _text(text: str) -> str:
 
 
 def _hypotheses(text: str) -> list[str]:
-    return [h.strip() for h in re.split(r"[;\n]", _text(text)) if h.strip()]
+    found = [h.strip() for h in re.split(r"[;\n]", text) if h.strip()]
+    if not found:
+        raise ValueError("needs a value")
+    return found
 
 
 def _sizes(text: str) -> tuple[str, ...]:

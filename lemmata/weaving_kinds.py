@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -179,7 +181,9 @@ def _where(d: Derivation) -> list[str]:
 
 def _judged(block: Block, result: Result) -> Verdict:
     verdict = result.verdict
-    notes = "".join(f"\n  note: {h}" for h in hints(result, verdict)) if verdict.verdict != "proved" else ""
+    said = hints(result, verdict) if verdict.verdict != "proved" else []
+    said = [re.sub(r"--([a-z]+)", r":\1:", h) for h in said]  # options of a block, not of the command line
+    notes = "".join(f"\n  note: {h}" for h in said)
     accepted(block, verdict, verdict_text(verdict) + notes)
     return verdict
 
@@ -208,7 +212,9 @@ def _reference(text: str, folder: Path) -> str:
 
 
 def _raw(svg: str) -> str:
-    """An SVG as raw HTML in Markdown, which a blank line would end."""
+    """An SVG as raw HTML in Markdown, which a blank line would end; its names are its own among several on a page."""
+    own = f"-{zlib.crc32(svg.encode()):08x}"
+    svg = re.sub(r'(\bid="|aria-labelledby="|url\(#)(\w+)', rf"\1\2{own}", svg)
     return "<div>\n" + "\n".join(line for line in svg.splitlines() if line.strip()) + "\n</div>"
 
 

@@ -205,6 +205,10 @@ def _chain_markdown(shown: Document, detail: Detail) -> list[str]:
 PREAMBLE = r"""\documentclass{article}
 \usepackage{amsmath}
 \allowdisplaybreaks
+\setlength{\oddsidemargin}{-10pt}
+\setlength{\textwidth}{470pt}
+\setlength{\topmargin}{-30pt}
+\setlength{\textheight}{650pt}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{6pt}
 \emergencystretch=3em

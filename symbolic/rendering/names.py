@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-_GREEK = {
+GREEK = {
     "alpha": "α",
     "beta": "β",
     "gamma": "γ",
@@ -46,7 +46,7 @@ _GREEK = {
     "Omega": "Ω",
     "ell": "ℓ",
 }
-_LATEX_COMMAND = {"epsilon": r"\varepsilon"}
+LATEX_COMMAND = {"epsilon": r"\varepsilon"}
 _SYNONYMS = {"eps": "epsilon", "lam": "lambda", "lamda": "lambda", "lambda_": "lambda"}
 # suffix -> (LaTeX command, combining character)
 _ACCENTS = {
@@ -122,7 +122,7 @@ def written(name: str) -> Name:
         text += (
             below[0].translate(_SUBSCRIPT_DIGITS)
             if len(below) == 1 and below[0].isdigit()
-            else "_" + "_".join(_GREEK.get(_SYNONYMS.get(p, p), p) for p in below)
+            else "_" + "_".join(GREEK.get(_SYNONYMS.get(p, p), p) for p in below)
         )
     return Name(latex, text, bool(below), bool(marks), long)
 
@@ -144,16 +144,16 @@ def _split_digits(part: str) -> tuple[str, str]:
 
 def _base(head: str) -> tuple[str, str, bool]:
     plain = _SYNONYMS.get(head, head)
-    if plain in _GREEK:
-        return _LATEX_COMMAND.get(plain, rf"\{plain}"), _GREEK[plain], False
+    if plain in GREEK:
+        return LATEX_COMMAND.get(plain, rf"\{plain}"), GREEK[plain], False
     if len(head) == 1 and head.isascii():
         return head, head, False
-    if len(head) == 1 and head in _GREEK.values():
-        plain = next(k for k, v in _GREEK.items() if v == head)
-        return _LATEX_COMMAND.get(plain, rf"\{plain}"), head, False
+    if len(head) == 1 and head in GREEK.values():
+        plain = next(k for k, v in GREEK.items() if v == head)
+        return LATEX_COMMAND.get(plain, rf"\{plain}"), head, False
     # an adjoint or differential: dX, dgamma
     glued = re.fullmatch(r"d[A-Za-z](hat|bar|tilde)", head)
-    if head[0] == "d" and (len(head) == 2 or glued or _SYNONYMS.get(head[1:], head[1:]) in _GREEK):
+    if head[0] == "d" and (len(head) == 2 or glued or _SYNONYMS.get(head[1:], head[1:]) in GREEK):
         shown = written(head[1:])
         return rf"\mathrm{{d}}{shown.latex}", "d" + shown.text, True
     return rf"\mathrm{{{head}}}", head, True
@@ -161,6 +161,6 @@ def _base(head: str) -> tuple[str, str, bool]:
 
 def _below(part: str) -> str:
     plain = _SYNONYMS.get(part, part)
-    if plain in _GREEK:
-        return _LATEX_COMMAND.get(plain, rf"\{plain}")
+    if plain in GREEK:
+        return LATEX_COMMAND.get(plain, rf"\{plain}")
     return part if part.isdigit() or len(part) == 1 else rf"\text{{{part}}}"

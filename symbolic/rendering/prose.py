@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from .names import GREEK, LATEX_COMMAND
+
 
 def escaped(text: str) -> str:
     r"""Prose for LaTeX's text mode: special characters escaped, mathematics in it (p_i, σ, ∂) as inline mathematics.
@@ -51,6 +53,8 @@ def _plain(text: str) -> str:
     text = text.replace("\\", "/")
     text = re.sub(r"([#$%&_{}])", r"\\\1", text).replace("^", r"\^{}").replace("~", r"\~{}")
     text = re.sub(r"[<>|]", lambda m: f"${m[0]}$", text)
+    # A mathematician's accents, whether the letter has a sign of its own with it (ŷ) or not (x̂).
+    text = re.sub("([A-Za-z])([\u0302\u0304])", lambda m: rf"${_ACCENTS[m[2]]}{{{m[1]}}}$", text)
     return "".join(c if ord(c) < 127 else _letter_of(c) for c in text)
 
 
@@ -58,12 +62,16 @@ def _letter_of(c: str) -> str:
     """A letter outside of ASCII in LaTeX; where the table lacks it, without its accent or as its code point."""
     if c in _PROSE:
         return _PROSE[c]
-    base = unicodedata.normalize("NFKD", c)[0]
+    plain = unicodedata.normalize("NFKD", c)
+    base, sign = plain[0], plain[1:2]
+    if sign in _ACCENTS:
+        return f"${_ACCENTS[sign]}{{{base}}}$"
     return base if base.isascii() else f"[U+{ord(c):04X}]"
 
 
+_ACCENTS = {"\u0302": r"\hat", "\u0304": r"\bar"}
 _PROSE = {
-    "−": "-",
+    "−": "$-$",
     "–": "--",
     "—": "---",
     "’": "'",
@@ -91,8 +99,6 @@ _PROSE = {
     "³": r"$^{3}$",
     "⁻": r"$^{-}$",
     "¹": r"$^{1}$",
-    "ŷ": r"$\hat{y}$",
-    "ĝ": r"$\hat{g}$",
     "′": "'",
     "é": r"\'e",
     "è": r"\`e",
@@ -104,37 +110,14 @@ _PROSE = {
     "ł": r"\l{}",
     "ç": r"\c{c}",
     "ℝ": r"$\mathbf{R}$",
-    "ℓ": r"$\ell$",
     "⇒": r"$\Rightarrow$",
     "⇔": r"$\Leftrightarrow$",
     "∀": r"$\forall$",
     "≈": r"$\approx$",
+    "‖": r"$\|$",
 }
-for _name, _letter in {
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "varepsilon": "ε",
-    "eta": "η",
-    "theta": "θ",
-    "kappa": "κ",
-    "lambda": "λ",
-    "mu": "μ",
-    "nu": "ν",
-    "xi": "ξ",
-    "pi": "π",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "phi": "φ",
-    "chi": "χ",
-    "psi": "ψ",
-    "omega": "ω",
-    "Delta": "Δ",
-    "Omega": "Ω",
-}.items():
-    _PROSE[_letter] = rf"$\{_name}$"
+for _name, _letter in GREEK.items():
+    _PROSE[_letter] = f"${LATEX_COMMAND.get(_name, chr(92) + _name)}$"
 for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
     _PROSE[_letter] = rf"$_{{{_digit}}}$"
 

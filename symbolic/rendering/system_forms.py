@@ -35,6 +35,8 @@ from .tree import Node, Relation
 
 # Both forms of the definitions stand side by side up to this width, counted in characters of the text.
 _ONE_ROW = 58
+# And up to this many, because such a block stands on one page.
+_ONE_PAGE = 16
 
 
 def _best(said: Said) -> Relation:
@@ -141,7 +143,7 @@ def _both_rows(given: Sequence[Said]) -> list[str]:
     own = [_relation_rows(s, s.index) for s in given]
     beside = [_relation_rows(s, s.vector) if s.vector else [] for s in given]
     widths = [(len(write_text(s.index)), len(write_text(s.vector) + _each_text(s)) if s.vector else 0) for s in given]
-    fits = max(a for a, _ in widths) + max(b for _, b in widths) <= _ONE_ROW
+    fits = max(a for a, _ in widths) + max(b for _, b in widths) <= _ONE_ROW and len(given) <= _ONE_PAGE
     if fits and all(len(rows) <= 1 for rows in (*own, *beside)):
         return [a if not b else rf"{a} & \qquad {b[0]}" for (a,), b in zip(own, beside, strict=True)]
     return [row for rows in zip(own, beside, strict=True) for part in rows for row in part]
@@ -227,7 +229,8 @@ def system_tex_body(d: Derivation, detail: Detail = "normal", label: str = "") -
     out.append(f"\nGiven {declared_latex(shown)}.")
     if shown.hypotheses:
         out.append(f"Assume {assumptions(shown)}.\n")
-    out += ["\nForward:", *_display(_both_rows([*shown.forward, shown.loss]), True)]
+    forward = _both_rows([*shown.forward, shown.loss])
+    out += ["\nForward:", *_display(forward, any(r" & \qquad " in row for row in forward))]
     middle = [s for s in shown.sections if not s.wanted]
     if detail == "brief" and middle:
         out += ["Backward, from the loss:", *_display(_best_rows(middle))]

@@ -24,7 +24,7 @@ SYMBOLS = {
     "vee": "∨", "in": "∈", "neq": "≠", "ne": "≠", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "approx": "≈",
     "sim": "∼", "to": "→", "rightarrow": "→", "Rightarrow": "⇒", "Leftrightarrow": "⇔", "ldots": "…", "cdots": "⋯",
     "mid": "∣", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
-    "surd": '"√"',
+    "surd": '"√"', "|": "‖",
 }
 # Functions that both know by one name, and spaces.
 WORDS = {
@@ -101,7 +101,8 @@ class Reader:
         """The text of an argument in braces, unread."""
         self.blanks()
         self.take("{")
-        depth, found = 1, []
+        depth = 1
+        found: list[str] = []
         while True:
             token = self.take()
             depth += (token == "{") - (token == "}")

@@ -214,7 +214,7 @@ class _Document(Reader):
                 out.append(f"\n\n{piece}\n\n")
             elif piece:
                 if n and left and not any(r[0] for r in piece):
-                    piece[0][0] = f"#hide(${left}$)"
+                    piece[0][0] = f"#box(height: 0pt, hide($display({left})$))"
                 out.append(_display(_aligned(piece)))
         return "".join(out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,15 @@ def test_every_kind_has_its_function_and_every_option_its_error() -> None:
                 continue
             with pytest.raises((ValueError, LemmataError)):
                 parse("")
+
+
+def test_two_pictures_on_a_page_have_names_of_their_own() -> None:
+    names: list[str] = []
+    for heads in ("2", "4"):
+        options = {"x": "1,10,8", "heads": heads, "form": "svg"}
+        markdown = woven(Block("shapes", "mha", options)).markdown
+        own = re.findall(r'\bid="([^"]+)"', markdown)
+        used = re.findall(r'url\(#([^)]+)\)|aria-labelledby="([^"]+)"', markdown)
+        assert {a or b for a, b in used} <= set(own)
+        names += own
+    assert len(set(names)) == len(names)
