@@ -163,7 +163,8 @@ class CodeProof:
             c = verdict.counterexample
             prefix = f"{name}: " if len(self.verdicts) > 1 else ""
             shown.append(verdict_html(verdict, prefix + headline(verdict, self.sizes),
-                                      None if c is None else self._counterexample_rows(name, c)))
+                                      None if c is None else self._counterexample_rows(name, c),
+                                      brief=bool(prefix) and verdict.verdict == "proved"))
         read = folded("What was read from the code", table((), self.formulas, code=(0, 1))) if self.formulas else ""
         return block(f"<p><strong>{escaped(self.title)}</strong></p>", *shown, read)
 
@@ -173,7 +174,7 @@ class CodeProof:
         at = f"[{', '.join(map(str, c.index))}]" if c.index else ""
         what = f"d{name}{at}" if name else f"value{at}"
         rows += [(f"{what}, {self.left}", c.left), (f"{what}, {self.right}", c.right)]
-        return [*rows, ("wrong", c.residual)] if c.residual else rows
+        return [*rows, ("so", c.residual)] if c.residual else rows
 
     def __repr__(self) -> str:
         return self.text()

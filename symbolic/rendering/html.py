@@ -52,12 +52,18 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>{written}</ul>" if written else ""
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], code: Sequence[int] = ()) -> str:
-    """A table of texts, escaped; the columns `code` are set as code. Without heads the first column heads the rows."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], code: Sequence[int] = (),
+          unbroken: Sequence[int] = ()) -> str:
+    """A table of texts, escaped; the columns `code` are set as code, with their spaces where they have several lines,
+    and the columns `unbroken` in one line. Without heads the first column heads the rows.
+    """
 
     def cell(n: int, text: str, tag: str) -> str:
-        inner = f"<code>{escaped(text)}</code>" if n in code and text else escaped(text).replace("\n", "<br>")
-        return f'<{tag} style="{_CELL}">{inner}</{tag}>'
+        inner = escaped(text).replace("\n", "<br>")
+        if n in code and text:
+            space = ' style="white-space:pre"' if "\n" in text else ""
+            inner = f"<code{space}>{escaped(text)}</code>"
+        return f'<{tag} style="{_CELL}{";white-space:nowrap" if n in unbroken else ""}">{inner}</{tag}>'
 
     top = "<tr>" + "".join(cell(-1, h, "th") for h in heads) + "</tr>\n" if heads else ""
     body = "\n".join("<tr>" + "".join(cell(n, c, "th" if not heads and n == 0 else "td") for n, c in enumerate(row))
@@ -66,8 +72,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], code: Sequence[in
 
 
 # ---------------------------------------------------------------------- verdicts
-def verdict_html(v: Verdict, title: str = "", counterexample: Sequence[Sequence[str]] | None = None) -> str:
-    """A verdict in words, a table of its evidence, and the counterexample where there is one.
+def verdict_html(v: Verdict, title: str = "", counterexample: Sequence[Sequence[str]] | None = None,
+                 brief: bool = False) -> str:
+    """A verdict in words, a table of its evidence, and the counterexample where there is one; `brief` folds evidence.
 
     >>> from lemmata.symbolic.derivations.model import Evidence
     >>> shown = verdict_html(Verdict("refuted", (Evidence("balls", False, "1 < 2"),)))
@@ -77,11 +84,12 @@ def verdict_html(v: Verdict, title: str = "", counterexample: Sequence[Sequence[
     evidence = [(e.kind, "✓ passed" if e.passed else "✗ failed", e.detail) for e in v.evidence]
     if counterexample is None and v.counterexample is not None:
         counterexample = counterexample_rows(v.counterexample)
+    told = table(("evidence", "", "detail"), evidence, unbroken=(0, 1)) if evidence else ""
     return block(
         f"<p><strong>{_MARKS[v.verdict]} {escaped(v.verdict)}</strong>: {escaped(title or headline(v))}</p>",
         paragraph(f"reason: {v.reason}") if v.reason else "",
-        "<p>counterexample:</p>" + table((), counterexample) if counterexample else "",
-        table(("evidence", "", "detail"), evidence) if evidence else "",
+        "<p>counterexample:</p>" + table((), counterexample, code=(1,)) if counterexample else "",
+        folded("Evidence", told) if brief and told else told,
         bullets(v.notes),
         edge=_EDGES[v.verdict],
     )

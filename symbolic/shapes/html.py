@@ -9,6 +9,7 @@ from .text import total_lines, warning_lines
 from .trace import Line, Trace
 
 _HEADS = ("", "operation", "formula", "sizes", "axes", "parameters", "multiply-adds")
+_COSTS = 5  # the first column that may be empty in every row
 _WRONG = "#d64545"
 
 
@@ -22,11 +23,17 @@ def trace_html(trace: Trace) -> str:
         paragraph(f"sizes: {known}") if known else "",
         paragraph(f"condition: {needed}") if needed else "",
         block(*map(paragraph, (*warning_lines(trace), *warnings)), edge=_WRONG) if warnings else "",
-        table(_HEADS, [_row(trace, n, line) for n, line in enumerate(trace.lines, 1)], code=(2, 3, 4)),
+        _operations(trace),
         bullets(t.strip() for t in total_lines(trace)),
         folded("Why, line by line", table((), reasons)),
         folded("Notes", "".join(map(paragraph, trace.notes))) if trace.notes else "",
     )
+
+
+def _operations(trace: Trace) -> str:
+    rows = [_row(trace, n, line) for n, line in enumerate(trace.lines, 1)]
+    kept = [n for n in range(len(_HEADS)) if n < _COSTS or any(row[n] for row in rows)]
+    return table([_HEADS[n] for n in kept], [[row[n] for n in kept] for row in rows], code=(2, 3, 4))
 
 
 def _row(trace: Trace, number: int, line: Line) -> tuple[str, ...]:
