@@ -32,7 +32,7 @@ def escaped(value: object) -> str:
 
 def block(*parts: str, edge: str = "") -> str:
     """One display; with an `edge` of that colour."""
-    style = f' style="border-left:4px solid {edge};padding-left:0.8em"' if edge else ""
+    style = f' style="border-left:4px solid {edge};padding-left:0.8em;margin:0.6em 0"' if edge else ""
     return f'<div class="lemmata"{style}>' + "\n".join(p for p in parts if p) + "</div>"
 
 
