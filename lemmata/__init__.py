@@ -21,6 +21,16 @@ __version__ = "0.1.0"
 _MODULES = frozenset({p.stem for p in Path(__file__).parent.glob("*.py")} | {"numeric", "serving", "symbolic"})
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext lemmata`: expressions over our arrays are displayed in our notation."""
+    import_module("lemmata.notebook").load(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """`%unload_ext lemmata`."""
+    import_module("lemmata.notebook").unload(ipython)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name in _MODULES:  # a submodule is set by its import, which asks here first
         raise AttributeError(f"module 'lemmata' has no attribute {name!r}")

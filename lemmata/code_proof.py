@@ -15,6 +15,8 @@ import numpy as np
 
 from .symbolic.derivations.model import Counterexample, Verdict
 from .symbolic.language.errors import LemmataError
+from .symbolic.rendering.html import block, escaped, folded, table, verdict_html
+from .symbolic.rendering.notebook import Pretty
 from .symbolic.rendering.verdict import cell, verdict_data
 from .terminal import exit_code, headline
 
@@ -154,15 +156,43 @@ class CodeProof:
         return {"name": self.title, **verdict_data(self.verdict), "sizes": list(self.sizes), "parts": parts,
                 "formulas": dict(self.formulas)}
 
+    def html(self) -> str:
+        """The report for a notebook: a table of evidence and the counterexample for each array."""
+        shown = []
+        for name, verdict in self.verdicts.items():
+            c = verdict.counterexample
+            prefix = f"{name}: " if len(self.verdicts) > 1 else ""
+            shown.append(verdict_html(verdict, prefix + headline(verdict, self.sizes),
+                                      None if c is None else self._counterexample_rows(name, c),
+                                      brief=bool(prefix) and verdict.verdict == "proved"))
+        read = folded("What was read from the code", table((), self.formulas, code=(0, 1))) if self.formulas else ""
+        return block(f"<p><strong>{escaped(self.title)}</strong></p>", *shown, read)
+
+    def _counterexample_rows(self, name: str, c: Counterexample) -> list[tuple[str, str]]:
+        rows = [("sizes", ", ".join(f"{k} = {v}" for k, v in c.sizes.items()))] if c.sizes else []
+        rows += [(key, _array_text(value)) for key, value in c.inputs.items()]
+        at = f"[{', '.join(map(str, c.index))}]" if c.index else ""
+        what = f"d{name}{at}" if name else f"value{at}"
+        rows += [(f"{what}, {self.left}", c.left), (f"{what}, {self.right}", c.right)]
+        return [*rows, ("so", c.residual)] if c.residual else rows
+
     def __repr__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _repr_pretty_(self, printer: Pretty, cycle: bool) -> None:
+        printer.text(self.text())
 
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
 
+def _array_text(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=5, suppress_small=True, max_line_width=100, threshold=_ENTRIES)
+
+
 def _array_lines(name: str, value: Any) -> list[str]:
-    array = np.asarray(value)
-    shown = np.array2string(array, precision=5, suppress_small=True, max_line_width=100, threshold=_ENTRIES)
-    first, *rest = shown.splitlines()
+    first, *rest = _array_text(value).splitlines()
     return [f"  {name:<7} {first}", *(f"  {'':<7} {line}" for line in rest)]

@@ -16,6 +16,8 @@ from .symbolic.derivations.system import SystemCheck
 from .symbolic.derivations.theorem import NumericCheck
 from .symbolic.language.nodes import Tensor
 from .symbolic.rendering import derivation as pages
+from .symbolic.rendering.html import derivation_html
+from .symbolic.rendering.notebook import Pretty
 from .symbolic.rendering.serialise import derivation_to_json
 from .symbolic.rendering.vector_form import vector_form, vector_text
 
@@ -24,7 +26,8 @@ class Result:
     """A derivation in the user's hands.
 
     `result` is the right side as a SymPy expression, `vector_form` the same in vectors and matrices, `verdict` what was
-    established and how. In a notebook it shows as typeset mathematics, in a terminal as text.
+    established and how. In a notebook it shows as typeset mathematics, with the verdict once that was asked for, in a
+    terminal as text.
     """
 
     def __init__(self, derivation: Derivation, check: NumericCheck | SystemCheck | None = None) -> None:
@@ -106,6 +109,16 @@ class Result:
 
     def __repr__(self) -> str:
         return self.text()
+
+    def html(self) -> str:
+        """The derivation for a notebook: the result, the steps folded away, and the verdict where it is known."""
+        return derivation_html(self.derivation, self.__dict__.get("verdict"))
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _repr_pretty_(self, printer: Pretty, cycle: bool) -> None:
+        printer.text(self.text().rstrip())
 
     def _repr_latex_(self) -> str:
         return pages.repr_latex(self.derivation)

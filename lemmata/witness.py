@@ -85,7 +85,7 @@ def satisfy(h: Hypothesis, inputs: Inputs, sizes: Mapping[str, int]) -> None:
         value = inputs[label.tensor.name]
         inputs[label.tensor.name] = np.argsort(generator(0, label.tensor.name, *value.tolist()).random(value.size))
         return
-    if not bound or not isinstance(body, Element) or not h.right.is_number:
+    if not bound or not isinstance(body, Element) or body.tensor.name not in inputs or not h.right.is_number:
         raise NotDrawn(f"no inputs are drawn for the hypothesis {h}")
     axes = tuple(n for n, i in enumerate(body.indices) if i in bound)
     value = inputs[body.tensor.name]

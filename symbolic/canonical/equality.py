@@ -91,6 +91,8 @@ def add_hypothesis(reader: Reader, h: Hypothesis) -> None:
     ctx = reader.ctx
     left, right = reader.read(h.left), reader.read(h.right)
     difference = subtract(left, right)
+    if h.relation == "==" and not difference.terms:
+        return  # it is known already: Σ y = 1 of a row of a simplex, or of a softmax
     whole = _whole_array(difference)
     if h.relation in (">", "!="):
         if whole is not None:

@@ -13,7 +13,7 @@ import sympy as sp
 from ..checking.records import Counterexample, Evidence
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
-from ..language.nodes import DefinedTensor, Tensor
+from ..language.nodes import DefinedTensor, Tensor, hook
 
 # The order in which a person writes a derivation; a step belongs to one phase. "normal" detail merges the steps of one
 # phase that follow each other.
@@ -45,6 +45,12 @@ class Verdict:
     counterexample: Counterexample | None = None
     reason: str = ""  # for unsupported: the construct and what to write instead
     seconds: float = 0.0
+
+    def _repr_html_(self) -> str:
+        return hook("verdict_html")(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        hook("verdict_pretty")(self, printer, cycle)
 
 
 @dataclass(frozen=True)

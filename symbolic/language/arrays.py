@@ -16,7 +16,7 @@ from .constants import exact_float
 from .domains import Domain
 from .errors import IndexError_, ShapeError
 from .indices import Index, index
-from .nodes import DefinedTensor, Element, Tensor, element, replace
+from .nodes import DefinedTensor, Element, Tensor, element, hook, replace
 from .sizes import SizeLike, same_size, size
 
 ArrayLike: TypeAlias = "Array | sp.Expr | int | float"
@@ -83,6 +83,9 @@ class Array:
         if not self.indices[0].size.is_Integer:
             raise ShapeError(f"the length {self.indices[0].size} is symbolic; write x.shape[0]")
         return int(self.indices[0].size)
+
+    def _repr_latex_(self) -> str:
+        return hook("array_latex")(self)
 
     @property
     def T(self) -> Array:

@@ -27,7 +27,8 @@ from .sizes import Size, same_size
 HOOKS: dict[str, Callable[..., Any]] = {}
 
 
-def _hook(name: str) -> Callable[..., Any]:
+def hook(name: str) -> Callable[..., Any]:
+    """A function that a room above has put here."""
     try:
         return HOOKS[name]
     except KeyError:
@@ -90,7 +91,7 @@ class Tensor(sp.Symbol):
     _sympyrepr = _numpycode = _pythoncode = _sympystr
 
     def _latex(self, printer: Any) -> str:
-        return _hook("latex")(self)
+        return hook("latex")(self)
 
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
         """A size that is given a value is given it in the shape as well."""
@@ -181,7 +182,7 @@ class IndexNode(sp.Expr):
     precedence = 1000  # for SymPy's printers: an atom, except the binders
 
     def _eval_derivative(self, variable: sp.Expr) -> sp.Expr:
-        return _hook("differentiate")(self, variable)
+        return hook("differentiate")(self, variable)
 
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr | None:
         refuse_substitution(self, old, new)
@@ -199,7 +200,7 @@ class IndexNode(sp.Expr):
     _eval_is_rational_function = _eval_is_polynomial
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        text = _hook("latex")(self)
+        text = hook("latex")(self)
         return rf"\left({text}\right)^{{{exp}}}" if exp is not None else text
 
     def _sympystr(self, printer: Any) -> str:
@@ -209,7 +210,7 @@ class IndexNode(sp.Expr):
     _sympyrepr = _sympystr
 
     def _numpycode(self, printer: Any) -> str:
-        return _hook("numpycode")(self, printer)
+        return hook("numpycode")(self, printer)
 
     _pythoncode = _numpycode
 

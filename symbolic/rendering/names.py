@@ -57,6 +57,7 @@ _ACCENTS = {
     "vec": (r"\vec", "\u20d7"),
 }
 _MARKS = {"prime": ("'", "′"), "star": ("^{*}", "*")}
+_ESCAPED = {"\\": r"\backslash{}", "^": r"\wedge{}", "~": r"\sim{}"}  # signs that a backslash makes into something else
 _SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Written last in a sum, whatever the other terms are: sigma^2 + eps.
 TRAILING = frozenset({"eps", "epsilon"})
@@ -80,7 +81,7 @@ class Name:
 
 def verbatim(name: str) -> Name:
     """The name as it is spelled; used where the field's writing of two names would coincide."""
-    escaped = re.sub(r"([_%#&$])", r"\\\1", name)
+    escaped = re.sub(r"[_%#&$\\{}^~]", lambda m: _ESCAPED.get(m[0], "\\" + m[0]), name)
     return Name(rf"\mathrm{{{escaped}}}", name, long=True)
 
 

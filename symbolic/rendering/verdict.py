@@ -56,7 +56,8 @@ def verdict_data(v: Verdict) -> dict[str, Any]:
     }
 
 
-def _headline(v: Verdict) -> str:
+def headline(v: Verdict) -> str:
+    """What a verdict means, in a few words, with the conditions of a proof."""
     text = _MEANING[v.verdict]
     return f"{text}, where {' and '.join(v.conditions)}" if v.conditions and v.verdict == "proved" else text
 
@@ -82,7 +83,7 @@ def verdict_text(v: Verdict) -> str:
     proved: proved for every size
       ✓ canonical    equal canonical forms
     """
-    lines = [f"{v.verdict}: {_headline(v)}"]
+    lines = [f"{v.verdict}: {headline(v)}"]
     lines += [f"  {'✓' if e.passed else '✗'} {e.kind:<12} {e.detail}".rstrip() for e in v.evidence]
     if v.reason:
         lines.append(f"  reason: {v.reason}")
@@ -99,7 +100,7 @@ def cell(text: str) -> str:
 
 def verdict_markdown(v: Verdict) -> str:
     """A verdict with a table of its evidence."""
-    lines = [f"**{v.verdict}**: {_headline(v)}", ""]
+    lines = [f"**{v.verdict}**: {headline(v)}", ""]
     if v.evidence:
         lines += ["| evidence | passed | detail |", "|---|---|---|"]
         lines += [f"| {cell(e.kind)} | {'yes' if e.passed else 'no'} | {cell(e.detail)} |" for e in v.evidence]

@@ -17,6 +17,7 @@ import sympy as sp
 from .axes import Axes, Axis
 
 if TYPE_CHECKING:
+    from ..rendering.notebook import Pretty
     from .named import NamedArray
 
 
@@ -214,8 +215,20 @@ class Trace:
 
         return trace_svg(self)
 
+    def html(self) -> str:
+        """The trace as a table for a notebook."""
+        from .html import trace_html
+
+        return trace_html(self)
+
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _repr_pretty_(self, printer: Pretty, cycle: bool) -> None:
+        printer.text(self.text().rstrip())
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

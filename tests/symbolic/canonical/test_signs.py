@@ -110,3 +110,11 @@ def test_the_points_see_a_denominator_that_is_not_turned(monkeypatch: pytest.Mon
     monkeypatch.setattr(signs, "_TURNED", {})
     with pytest.raises(AssertionError, match="is said to be"):
         test_no_sign_is_claimed_that_a_point_contradicts()
+
+
+def test_a_hypothesis_that_is_known_already_changes_nothing() -> None:
+    z, y = lm.array("z", "K"), lm.array("y", "K", domain="simplex")
+    for known in (lm.sum(y), lm.sum(lm.softmax(z))):
+        found = lm.gradient(-lm.sum(y * lm.log(lm.softmax(z))), wrt=z, given=[lm.equal(known, 1)])
+        assert found.verdict.verdict == "proved"
+    assert lm.gradient(lm.sum(y * z), wrt=z, given=[lm.equal(lm.sum(y), 2)]).verdict.verdict != "proved"
