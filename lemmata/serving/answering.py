@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -21,6 +22,8 @@ Answer = dict[str, Any]
 
 MAX_ANSWER = 2_000_000  # bytes of JSON
 _DIRECTIONS = {"vjp": "cotangent", "jvp": "tangent"}
+_FUNCTIONS = {"theorem": "", "prove": "value"}  # names of the generated functions, where it is not the kind's
+_OPTION = re.compile(r"(?<!\S)--(?=[a-z])|(?<=\()--(?=[a-z])")  # messages name the options of the command line
 _CARET = re.compile(r"\n  .*\n *\^\Z")
 
 
@@ -47,8 +50,9 @@ def failure(kind: str, message: str, field: str = "", position: int | None = Non
 
 def _unread(error: LemmataError, question: Question) -> dict[str, Any]:
     name, which = error.part
+    message = _OPTION.sub("", str(error))
     field = _DIRECTIONS.get(question["ask"], name) if name == "direction" else name
-    message, position = str(error), None
+    position = None
     if field in question:
         text, before = question[field], 0
         if field == "given":
@@ -92,11 +96,12 @@ def _theorem(question: Question) -> Answer:
 
 def _derivation(question: Question, result: Result, verdict: Verdict, said: list[str]) -> Answer:
     detail: Detail = question["detail"]  # type: ignore[assignment]
-    try:
-        source: str | None = result.numpy_source("" if question["ask"] in ("theorem", "prove") else question["ask"])
-    except LemmataError:
-        source = None
-    return {"ask": question["ask"], "headline": headline(verdict, sizes_of(result.derivation)), "hints": said,
+    source = None
+    if question["ask"] != "prove" or verdict.verdict == "proved":
+        with contextlib.suppress(LemmataError):
+            source = result.numpy_source(_FUNCTIONS.get(question["ask"], question["ask"]))
+    return {"ask": question["ask"], "headline": headline(verdict, sizes_of(result.derivation)),
+            "hints": [_OPTION.sub("", text) for text in said],
             "markdown": result.markdown(detail), "latex": result.latex(detail), "numpy": source} | verdict_data(verdict)
 
 

@@ -5,6 +5,7 @@ A fraction whose numerator is too long is written 1/d (numerator) first, because
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     inner, around = found
     before, after = write(around).split("\x00")
     if around is not _HOLE:
+        before, after = _fixed(before, after)
         before, after = before + opening, closing + after
     room = max(width - len(as_text(around)), width // 2)
     lines = [before]
@@ -48,6 +50,34 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
         length = size if len(parts) > 1 else length + size
     lines[-1] += after
     return lines
+
+
+_STRETCHED = re.compile(r"\\(left|right)(?![a-z])")
+
+
+def _fixed(before: str, after: str) -> tuple[str, str]:
+    r"""Parentheses that are open at the break, of one size: \left and \right must stand in one line.
+
+    >>> _fixed(r"\left(a\right) \left(b + ", r" + c\right)")
+    ('\\left(a\\right) \\Bigl(b + ', ' + c\\Bigr)')
+    """
+    opened: list[int] = []
+    for found in _STRETCHED.finditer(before):
+        if found[1] == "left":
+            opened.append(found.start())
+        else:
+            opened.pop()
+    for at in reversed(opened):
+        before = before[:at] + r"\Bigl" + before[at + len(r"\left") :]
+    depth, closed = 0, []
+    for found in _STRETCHED.finditer(after):
+        depth += 1 if found[1] == "left" else -1
+        if depth < 0:
+            closed.append(found.start())
+            depth = 0
+    for at in reversed(closed):
+        after = after[:at] + r"\Bigr" + after[at + len(r"\right") :]
+    return before, after
 
 
 def _signed(sign: str, write: Callable[[Node], str]) -> str:
