@@ -33,13 +33,14 @@ def answer_question(question: Question) -> Answer:
         answer = _ANSWERS.get(question["ask"], _formula)(question)
     except LemmataError as error:
         return {"error": _unread(error, question)}
-    except MemoryError:
-        return failure("memory", "this needs more memory than a question may take; ask something smaller")
+    except (MemoryError, OverflowError):  # sizes are checked at arrays of these sizes; a size may have twenty digits
+        return failure("memory", "this needs more memory than a question may take; ask for smaller sizes, or for names "
+                                 "(z=K), which stand for every size")
     except Exception as error:
         return failure("defect", f"Lemmata could not answer this ({type(error).__name__}: {str(error)[:200]}); this is "
                                  "a defect in Lemmata, not in the question")
     if len(json.dumps(answer)) > MAX_ANSWER:
-        return failure("size", f"the answer has more than {MAX_ANSWER} bytes; ask for less detail, or something smaller")
+        return failure("size", f"the answer has more than {MAX_ANSWER} bytes; ask for less detail")
     return answer
 
 

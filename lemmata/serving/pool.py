@@ -100,5 +100,5 @@ class Pool:
             worker.close()
 
 
-WARM: Question = {"ask": "gradient", "formula": "-sum(y*log(softmax(z)))", "wrt": "z", "shapes": "z=K,y=K", "domain": "",
-                  "given": "sum(y)=1", "detail": "normal"}
+WARM: Question = {"ask": "gradient", "formula": "-sum(y*log(softmax(z)))", "wrt": "z", "shapes": "z=K,y=K",
+                  "domain": "", "given": "sum(y)=1", "detail": "normal"}

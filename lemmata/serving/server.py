@@ -49,7 +49,8 @@ def serve(host: str, port: int, pool_of: Callable[[], Pool], ready: Callable[[st
             server = waitress.create_server(
                 called, host=host, port=port, ident=None, threads=pool.workers + pool.waiting + 4,
                 connection_limit=CONNECTIONS, channel_timeout=RECEIVING, cleanup_interval=2,
-                max_request_header_size=MAX_HEADERS, max_request_body_size=MAX_RECEIVED, clear_untrusted_proxy_headers=True)
+                max_request_header_size=MAX_HEADERS, max_request_body_size=MAX_RECEIVED,
+                clear_untrusted_proxy_headers=True)
         except OSError as error:
             raise LemmataError(f"cannot listen at {shown}:{port}: {error.strerror or error}; "
                                "--port 0 takes a free one") from None
