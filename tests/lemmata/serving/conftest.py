@@ -11,5 +11,5 @@ from .running import Server, serving
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with serving("--seconds", "5", "--waiting", "8") as running:
+    with serving("--seconds", "2", "--waiting", "8") as running:
         yield running

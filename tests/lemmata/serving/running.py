@@ -66,9 +66,11 @@ class Server:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[Server]:
-    """A server at a free port, ended by SIGINT."""
-    process = subprocess.Popen([sys.executable, "-m", "lemmata", "serve", "--port", "0", *options], text=True,
+def serving(*options: str, receiving: int | None = None) -> Iterator[Server]:
+    """A server at a free port, ended by SIGINT; `receiving` is the time of clients, where it is to be another."""
+    set_time = "" if receiving is None else f"from lemmata.serving import server; server.RECEIVING = {receiving}; "
+    code = set_time + "from lemmata.cli import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", code, "serve", "--port", "0", *options], text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     try:

@@ -12,7 +12,7 @@ from lemmata.serving.answering import answer_question
 
 from .running import GRADIENT, JSON, Server
 
-SECONDS = 5  # as in conftest
+SECONDS = 2  # as in conftest
 DEEP = "(" * 10_000 + "z" + ")" * 10_000
 
 # What can be read and would do harm: nothing of it may be evaluated.
