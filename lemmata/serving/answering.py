@@ -14,6 +14,7 @@ from ..result import Result
 from ..symbolic.derivations.model import Detail, Verdict
 from ..symbolic.language.limits import check_text, place_in
 from ..symbolic.language.sizes import size
+from ..symbolic.rendering.derivation import derivation_parts
 from ..symbolic.rendering.verdict import verdict_data
 from ..terminal import headline, sizes_of
 from .asking import Question
@@ -23,6 +24,7 @@ Answer = dict[str, Any]
 MAX_ANSWER = 2_000_000  # bytes of JSON
 _DIRECTIONS = {"vjp": "cotangent", "jvp": "tangent"}
 _FUNCTIONS = {"theorem": "", "prove": "value"}  # names of the generated functions, where it is not the kind's
+_DISPLAYED = re.compile(r"^\$\$\n.*?\n\$\$$", re.MULTILINE | re.DOTALL)
 _OPTION = re.compile(r"(?<!\S)--(?=[a-z])|(?<=\()--(?=[a-z])")  # messages name the options of the command line
 _CARET = re.compile(r"\n  .*\n *\^\Z")
 
@@ -103,7 +105,14 @@ def _derivation(question: Question, result: Result, verdict: Verdict, said: list
             source = result.numpy_source(_FUNCTIONS.get(question["ask"], question["ask"]))
     return {"ask": question["ask"], "headline": headline(verdict, sizes_of(result.derivation)),
             "hints": [_OPTION.sub("", text) for text in said],
+            "result": "" if question["ask"] == "prove" else _result(result),
             "markdown": result.markdown(detail), "latex": result.latex(detail), "numpy": source} | verdict_data(verdict)
+
+
+def _result(result: Result) -> str:
+    """What was found, without the way to it: the vector form, or the statement, as Markdown."""
+    parts = derivation_parts(result.derivation, "brief")
+    return "\n".join(_DISPLAYED.findall("\n".join(parts.result or parts.chain)))
 
 
 def _attention(question: Question) -> Answer:

@@ -12,7 +12,7 @@ from lemmata.serving.answering import answer_question
 
 from .running import GRADIENT, JSON, Server
 
-SECONDS = 2  # as in conftest
+BOUND = 1.5 + 25  # the time limit in conftest, a wait for a new worker, a busy machine
 DEEP = "(" * 10_000 + "z" + ")" * 10_000
 
 # What can be read and would do harm: nothing of it may be evaluated.
@@ -129,22 +129,22 @@ def test_what_is_no_formula_is_refused(formula: str) -> None:
         assert (error["kind"], error["field"]) == ("question", "formula"), error
     given = answer_question(question | {"formula": GRADIENT["formula"], "given": f"{formula} = 1"})["error"]
     assert (given["kind"], given["field"]) == ("question", "given"), given
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < BOUND
 
 
-def test_formulas_on_the_wire(server: Server) -> None:
+def test_formulas_on_the_wire(attacked: Server) -> None:
     """The same by HTTP, where text is encoded: those that differ from plain text."""
     for formula in [f for f in FORMULAS if not (f.isascii() and f.isprintable())]:
-        answer = server.ask(GRADIENT | {"formula": formula})
+        answer = attacked.ask(GRADIENT | {"formula": formula})
         assert answer.status == 422, answer.text[:300]
-    assert server.is_well()
+    assert attacked.is_well()
 
 
 @pytest.mark.parametrize("formula", LARGE, ids=lambda f: f[:30] + ("" if len(f) < 30 else f"...{len(f)}"))
-def test_large_questions_are_bounded(server: Server, formula: str) -> None:
+def test_large_questions_are_bounded(attacked: Server, formula: str) -> None:
     started = time.monotonic()
-    answer = server.ask(GRADIENT | {"formula": formula, "given": ""})
-    assert time.monotonic() - started < SECONDS + 4
+    answer = attacked.ask(GRADIENT | {"formula": formula, "given": ""})
+    assert time.monotonic() - started < BOUND
     assert answer.status in (200, 400, 422, 504, 507), answer.text[:300]
     assert answer.status == 200 or answer.error["message"]
 
@@ -173,10 +173,10 @@ def test_large_questions_are_bounded(server: Server, formula: str) -> None:
     ],
     ids=lambda c: ascii(c)[:50],
 )
-def test_shapes_domains_and_hypotheses_are_bounded(server: Server, change: Any) -> None:
+def test_shapes_domains_and_hypotheses_are_bounded(attacked: Server, change: Any) -> None:
     started = time.monotonic()
-    answer = server.ask(GRADIENT | change)
-    assert time.monotonic() - started < SECONDS + 4
+    answer = attacked.ask(GRADIENT | change)
+    assert time.monotonic() - started < BOUND
     assert answer.status in (400, 422, 504, 507), answer.text[:300]
 
 
@@ -198,8 +198,8 @@ def test_names_of_arrays_do_not_reach_into_the_code(server: Server, name: str) -
      ("1,10,768", "__import__('os')"), ("1,10", "2"), (",,,,,", "1"), ("(" * 90, "1"), ("B,n,d\x00", "h"),
      ("1,10,768", "0"), ("1,10,768", "-1"), ("1,10,768", "1.5")],
 )
-def test_shapes_of_attention_are_bounded(server: Server, x: str, heads: str) -> None:
-    answer = server.ask({"ask": "mha", "x": x, "heads": heads}, timeout=SECONDS + 4)
+def test_shapes_of_attention_are_bounded(attacked: Server, x: str, heads: str) -> None:
+    answer = attacked.ask({"ask": "mha", "x": x, "heads": heads}, timeout=BOUND)
     assert answer.status in (200, 422), answer.text[:300]
     assert answer.status == 200 or answer.error["kind"] == "question"
 
@@ -224,19 +224,19 @@ def test_shapes_of_attention_are_bounded(server: Server, x: str, heads: str) -> 
     ],
     ids=lambda b: ascii(b)[:30],
 )
-def test_bodies(server: Server, body: bytes, status: int) -> None:
-    answer = server.send("POST", "/api/answer", body, JSON)
+def test_bodies(attacked: Server, body: bytes, status: int) -> None:
+    answer = attacked.send("POST", "/api/answer", body, JSON)
     assert answer.status == status, answer.text[:300]
     assert answer.error["message"]
 
 
-def test_methods_and_paths(server: Server) -> None:
+def test_methods_and_paths(attacked: Server) -> None:
     for method in ("GET", "PUT", "DELETE", "PATCH", "TRACE"):
-        assert server.send(method, "/api/answer").status == 405
-    assert server.send("GET", "/" + "a" * 10_000).status == 404
-    assert server.send("GET", "/", headers={f"X-{n}": "a" * 1000 for n in range(40)}).status == 431
+        assert attacked.send(method, "/api/answer").status == 405
+    assert attacked.send("GET", "/" + "a" * 10_000).status == 404
+    assert attacked.send("GET", "/", headers={f"X-{n}": "a" * 1000 for n in range(40)}).status == 431
 
 
-def test_the_server_is_well_after_all_this(server: Server) -> None:
-    assert server.is_well()
-    assert server.process.poll() is None
+def test_the_server_is_well_after_all_this(attacked: Server) -> None:
+    assert attacked.is_well()
+    assert attacked.process.poll() is None

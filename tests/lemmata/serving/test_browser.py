@@ -14,6 +14,7 @@ from .running import Server
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
+expect.set_options(timeout=60_000)  # a busy machine
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
@@ -35,7 +36,7 @@ class Opened:
     def __init__(self, browser: Any, server: Server, fragment: str = "", **options: Any) -> None:
         self.address = f"http://{server.host}:{server.port}/"
         self.context = browser.new_context(reduced_motion="reduce", **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(60_000)
         self.urls: list[str] = []
         self.complaints: list[str] = []
         self.context.on("request", lambda r: self.urls.append(r.url))
