@@ -13,8 +13,8 @@
 All are texts, read by the formula reader; nothing is evaluated. Status 200 is an answer: ``headline``, ``verdict``
 (``proved``, ``refuted``, ``supported``, ``unsupported``), ``evidence``, ``counterexample``, ``conditions``,
 ``notes``, ``hints``, ``reason``, ``seconds``, the ``result`` as Markdown, the derivation as ``markdown`` and
-``latex``, its code as ``numpy``; of a trace of shapes ``markdown``, ``latex`` and ``svg``. Any other status is an error,
-``{"error": {"kind", "message", "field", "position"}}``:
+``latex``, its code as ``numpy``; of a trace of shapes ``markdown``, ``latex`` and ``svg``. Any other status is an
+error, ``{"error": {"kind", "message", "field", "position"}}``:
 
 - 400 no question (not JSON, an unknown part); 413 more than 64 KB; 415 another content type; 421 another host's name;
 - 422 a question that cannot be read: ``field`` is the part at fault, ``position`` the character in it, or null;
