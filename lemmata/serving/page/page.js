@@ -168,8 +168,8 @@ function show(data) {
 
 /** A long detail unfolds. */
 function detail(text) {
-  if (text.length < 240) return element("span", text, {className: "detail"});
-  return element("details", [element("summary", `${text.slice(0, 120)} …`), text], {className: "detail"});
+  if (text.length < 160) return element("span", text, {className: "detail"});
+  return element("details", [element("summary", `${text.slice(0, 90)} …`), text], {className: "detail"});
 }
 
 function banner(data) {

@@ -257,7 +257,7 @@ def test_looks(browser: Any, server: Server, look: str, tmp_path: Path) -> None:
     options = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}[look]
     one = Opened(browser, server, **options)
     page = one.page
-    for name in ("LayerNorm, backward", "Is KL symmetric?", "Attention shapes"):
+    for name in ("Softmax and cross-entropy", "Is KL symmetric?", "Attention shapes"):
         page.get_by_role("button", name=name).click()
         expect(page.get_by_role("button", name=name)).to_have_attribute("aria-current", "true")
         expect(page.locator("#answer")).to_have_attribute("aria-busy", "false")
