@@ -308,3 +308,12 @@ def test_a_port_that_is_taken_is_said(tight: Server) -> None:
                           text=True, timeout=60)
     assert done.returncode == 2
     assert f"cannot listen at 127.0.0.1:{tight.port}" in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["flask", "waitress"])
+def test_what_is_not_installed_is_said(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None\nfrom lemmata.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "serve", "--port", "0"], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "error: the live page needs Flask and waitress: pip install 'lemmata[serve]'\n"
