@@ -49,17 +49,18 @@ def derive_formula(kind: Kind, formula: str, wrt: str, *, shapes: str, domains: 
     with _about("formula"):
         value = api.read_formula(formula, names)
     hypotheses = _hypotheses(given, names)
-    match kind:
-        case "gradient":
-            result = api.gradient(value, variable, hypotheses)
-        case "jacobian":
-            result = api.jacobian(value, variable, hypotheses)
-        case "hessian":
-            result = api.hessian(value, variable, hypotheses)
-        case "vjp":
-            result = api.vjp(value, variable, _direction(direction, names, value), hypotheses)
-        case "jvp":
-            result = api.jvp(value, variable, _direction(direction, names, variable), hypotheses)
+    with _about("formula"):
+        match kind:
+            case "gradient":
+                result = api.gradient(value, variable, hypotheses)
+            case "jacobian":
+                result = api.jacobian(value, variable, hypotheses)
+            case "hessian":
+                result = api.hessian(value, variable, hypotheses)
+            case "vjp":
+                result = api.vjp(value, variable, _direction(direction, names, value), hypotheses)
+            case "jvp":
+                result = api.jvp(value, variable, _direction(direction, names, variable), hypotheses)
     return _named(result.derivation, _TITLES[kind].format(" ".join(formula.split()), wrt.strip()), names)
 
 
@@ -82,7 +83,7 @@ def _about(name: str, which: int = 0) -> Iterator[None]:
     try:
         yield
     except LemmataError as error:
-        error.part = (name, which)
+        error.part = error.part if error.part[0] else (name, which)
         raise
 
 

@@ -7,6 +7,7 @@ first use: the first formula costs about a tenth of a second, the others about a
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import os
@@ -86,6 +87,8 @@ def _context(process: int) -> MiniRacer:
     except ImportError:
         raise LemmataError("typesetting needs mini-racer: pip install 'lemmata[docs]'") from None
     context = MiniRacer()
+    # Left to the interpreter's end, V8 is sometimes taken down while its own threads still run, and the process hangs.
+    atexit.register(lambda: context.close() if os.getpid() == process else None)
     context.eval((FOLDER / "katex.min.js").read_text(encoding="utf-8"))
     context.eval(_TYPESET)
     return context

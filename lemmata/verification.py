@@ -20,7 +20,7 @@ import sympy as sp
 
 from .autodiff_evidence import HoleMethod, LeftSide, derivative_evidence, installed
 from .numeric.comparison import compare
-from .numeric.differences import difference_hessian, difference_jacobian
+from .numeric.differences import NotFiniteError, difference_hessian, difference_jacobian
 from .numeric.sampling import extreme_values
 from .symbolic.codegen import compile_numpy
 from .symbolic.derivations.model import Derivation, Evidence, Verdict
@@ -179,7 +179,13 @@ def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tup
     second = 100 if d.left.count(PartialDerivative) > 1 else 1
     for inputs, sizes in points:
         actual = call(right, d, inputs)
-        difference = left(inputs, actual.shape)
+        try:
+            difference = left(inputs, actual.shape)
+        except NotFiniteError:
+            if check is not None:
+                raise
+            return Evidence("differences", True, f"not run: {what} is not finite in float64 near the inputs drawn at "
+                            f"{sizes_text(sizes)}", time.perf_counter() - began)
         if difference is None:
             return Evidence("differences", False, f"{what} does not fit the right side of shape {actual.shape}",
                             time.perf_counter() - began)

@@ -28,6 +28,10 @@ _ORDERS = {"central": 2, "richardson": 6, "one_sided": 4}
 _LEVELS = {"central": 1, "richardson": 3, "one_sided": 4}
 
 
+class NotFiniteError(ValueError):
+    """The function is not finite at a point where a difference needs it: undefined there, or outside of float64."""
+
+
 class Estimate(NamedTuple):
     """A derivative by differences and an estimate of its own error, elementwise."""
 
@@ -290,7 +294,7 @@ def _value(f: Function, point: Array) -> tuple[Array, np.dtype[np.generic]]:
     precision = value.dtype if value.dtype.kind == "f" else np.dtype(np.float64)
     result = value.astype(np.float64)
     if not np.all(np.isfinite(result)):
-        raise ValueError(
+        raise NotFiniteError(
             "differences: f is not finite at a point within the step of x; move x away from the edge of the domain or "
             f"give a smaller step (f's value there has shape {result.shape}, "
             f"{int(np.count_nonzero(~np.isfinite(result)))} of {result.size} entries not finite)"

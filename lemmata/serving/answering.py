@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from ..result import Result
 from ..symbolic.derivations.model import Detail, Verdict
 from ..symbolic.language.limits import check_text, place_in
 from ..symbolic.language.sizes import size
+from ..symbolic.rendering.derivation import derivation_parts
 from ..symbolic.rendering.verdict import verdict_data
 from ..terminal import headline, sizes_of
 from .asking import Question
@@ -21,6 +23,9 @@ Answer = dict[str, Any]
 
 MAX_ANSWER = 2_000_000  # bytes of JSON
 _DIRECTIONS = {"vjp": "cotangent", "jvp": "tangent"}
+_FUNCTIONS = {"theorem": "", "prove": "value"}  # names of the generated functions, where it is not the kind's
+_DISPLAYED = re.compile(r"^\$\$\n.*?\n\$\$$", re.MULTILINE | re.DOTALL)
+_OPTION = re.compile(r"(?<!\S)--(?=[a-z])|(?<=\()--(?=[a-z])")  # messages name the options of the command line
 _CARET = re.compile(r"\n  .*\n *\^\Z")
 
 
@@ -30,13 +35,14 @@ def answer_question(question: Question) -> Answer:
         answer = _ANSWERS.get(question["ask"], _formula)(question)
     except LemmataError as error:
         return {"error": _unread(error, question)}
-    except MemoryError:
-        return failure("memory", "this needs more memory than a question may take; ask something smaller")
+    except (MemoryError, OverflowError):  # sizes are checked at arrays of these sizes; a size may have twenty digits
+        return failure("memory", "this needs more memory than a question may take; ask for smaller sizes, or for names "
+                                 "(z=K), which stand for every size")
     except Exception as error:
         return failure("defect", f"Lemmata could not answer this ({type(error).__name__}: {str(error)[:200]}); this is "
                                  "a defect in Lemmata, not in the question")
     if len(json.dumps(answer)) > MAX_ANSWER:
-        return failure("size", f"the answer has more than {MAX_ANSWER} bytes; ask for less detail, or something smaller")
+        return failure("size", f"the answer has more than {MAX_ANSWER} bytes; ask for less detail")
     return answer
 
 
@@ -47,8 +53,9 @@ def failure(kind: str, message: str, field: str = "", position: int | None = Non
 
 def _unread(error: LemmataError, question: Question) -> dict[str, Any]:
     name, which = error.part
+    message = _OPTION.sub("", str(error))
     field = _DIRECTIONS.get(question["ask"], name) if name == "direction" else name
-    message, position = str(error), None
+    position = None
     if field in question:
         text, before = question[field], 0
         if field == "given":
@@ -92,12 +99,20 @@ def _theorem(question: Question) -> Answer:
 
 def _derivation(question: Question, result: Result, verdict: Verdict, said: list[str]) -> Answer:
     detail: Detail = question["detail"]  # type: ignore[assignment]
-    try:
-        source: str | None = result.numpy_source("" if question["ask"] in ("theorem", "prove") else question["ask"])
-    except LemmataError:
-        source = None
-    return {"ask": question["ask"], "headline": headline(verdict, sizes_of(result.derivation)), "hints": said,
+    source = None
+    if question["ask"] != "prove" or verdict.verdict == "proved":
+        with contextlib.suppress(LemmataError):
+            source = result.numpy_source(_FUNCTIONS.get(question["ask"], question["ask"]))
+    return {"ask": question["ask"], "headline": headline(verdict, sizes_of(result.derivation)),
+            "hints": [_OPTION.sub("", text) for text in said],
+            "result": "" if question["ask"] == "prove" else _result(result),
             "markdown": result.markdown(detail), "latex": result.latex(detail), "numpy": source} | verdict_data(verdict)
+
+
+def _result(result: Result) -> str:
+    """What was found, without the way to it: the vector form, or the statement, as Markdown."""
+    parts = derivation_parts(result.derivation, "brief")
+    return "\n".join(_DISPLAYED.findall("\n".join(parts.result or parts.chain)))
 
 
 def _attention(question: Question) -> Answer:

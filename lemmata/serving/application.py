@@ -3,16 +3,18 @@
 ``POST /api/answer`` with a JSON object (``Content-Type: application/json``) is a question:
 
 - ``ask``: ``gradient``, ``jacobian``, ``hessian``, ``vjp``, ``jvp``, ``prove``, ``theorem`` or ``mha``;
-- for the derivatives ``formula``, ``wrt``, ``shapes`` (``z=K, y=K``), ``domain`` (``y=simplex``), ``given`` (hypotheses,
-  separated by ``;`` or line ends), ``detail`` (``brief``, ``normal``, ``full``), and ``cotangent`` or ``tangent``;
+- for the derivatives ``formula``, ``wrt``, ``shapes`` (``z=K, y=K``), ``domain`` (``y=simplex``), ``given``
+  (hypotheses, separated by ``;`` or line ends), ``detail`` (``brief``, ``normal``, ``full``), and ``cotangent`` or
+  ``tangent``;
 - for ``prove`` the same, the formula being an equation ``a == b``, without ``wrt``;
 - for ``theorem`` its ``name``, and ``detail``;
 - for ``mha`` the shape ``x`` (``1,10,768``), ``heads``, and ``kv_heads``, ``head_size``, ``mask``, ``cache``.
 
 All are texts, read by the formula reader; nothing is evaluated. Status 200 is an answer: ``headline``, ``verdict``
-(``proved``, ``refuted``, ``supported``, ``unsupported``), ``evidence``, ``counterexample``, ``conditions``, ``notes``, ``hints``,
-``reason``, ``seconds``, and the derivation as ``markdown`` and ``latex``, its code as ``numpy``; of a trace of shapes
-``markdown``, ``latex`` and ``svg``. Any other status is ``{"error": {"kind", "message", "field", "position"}}``:
+(``proved``, ``refuted``, ``supported``, ``unsupported``), ``evidence``, ``counterexample``, ``conditions``,
+``notes``, ``hints``, ``reason``, ``seconds``, the ``result`` as Markdown, the derivation as ``markdown`` and
+``latex``, its code as ``numpy``; of a trace of shapes ``markdown``, ``latex`` and ``svg``. Any other status is an
+error, ``{"error": {"kind", "message", "field", "position"}}``:
 
 - 400 no question (not JSON, an unknown part); 413 more than 64 KB; 415 another content type; 421 another host's name;
 - 422 a question that cannot be read: ``field`` is the part at fault, ``position`` the character in it, or null;
@@ -58,6 +60,7 @@ def application(pool: Pool, hosts: frozenset[str]) -> Flask:
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.url_map.merge_slashes = False
 
     @app.before_request
     def check_host() -> Response | None:
@@ -105,9 +108,17 @@ def application(pool: Pool, hosts: frozenset[str]) -> Flask:
             return _error(400, "request", "the request is not JSON")
         return _asked(pool, question)
 
+    known: list[str] = []
+
     @app.get("/api/theorems")
     def theorems() -> Response:
-        return _asked(pool, {"ask": "theorems"})
+        # Asked for with every page, always the same: a worker is asked once.
+        if not known:
+            response = _asked(pool, {"ask": "theorems"})
+            if response.status_code != 200:
+                return response
+            known.append(response.get_data(as_text=True))
+        return Response(known[0], mimetype="application/json")
 
     return app
 

@@ -51,7 +51,7 @@ def read_question(data: Any) -> Question:
     if not isinstance(ask, str) or ask not in KINDS:
         raise RequestError(f"what is asked ({_short(ask)}) is none of {', '.join(KINDS)}", "ask")
     parts = KINDS[ask]
-    question = {"ask": ask} | {part: "" for part in parts} | ({"detail": "normal"} if "detail" in parts else {})
+    question = {"ask": ask} | dict.fromkeys(parts, "") | ({"detail": "normal"} if "detail" in parts else {})
     for key, value in data.items():
         if key == "ask":
             continue

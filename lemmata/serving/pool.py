@@ -17,6 +17,7 @@ from .asking import Question
 Answer = dict[str, Any]
 
 MEMORY = 1 << 30  # bytes that a worker may take beyond what it holds when it is ready
+PATIENCE = 15.0  # seconds that a question waits for a worker at least: a new one may just be starting
 _USES = 200  # questions until a process is replaced: caches grow
 
 
@@ -47,7 +48,7 @@ class Pool:
             raise Busy
         try:
             try:
-                worker, uses = self._idle.get(timeout=self.seconds)
+                worker, uses = self._idle.get(timeout=max(self.seconds, PATIENCE))
             except queue.Empty:
                 raise Busy from None
             return self._asked(worker, uses + 1, question)
@@ -100,5 +101,5 @@ class Pool:
             worker.close()
 
 
-WARM: Question = {"ask": "gradient", "formula": "-sum(y*log(softmax(z)))", "wrt": "z", "shapes": "z=K,y=K", "domain": "",
-                  "given": "sum(y)=1", "detail": "normal"}
+WARM: Question = {"ask": "gradient", "formula": "-sum(y*log(softmax(z)))", "wrt": "z", "shapes": "z=K,y=K",
+                  "domain": "", "given": "sum(y)=1", "detail": "normal"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -21,8 +22,10 @@ RECEIVING = 10  # seconds that a client may take to send one request, or stay si
 CONNECTIONS = 100
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
+class Channel(HTTPChannel):
     """A connection whose request must arrive within `RECEIVING` seconds: one byte now and then does not prolong it."""
+
+    last_activity: float = 0.0
 
     def handle_read(self) -> None:
         """Read what has come."""
@@ -38,6 +41,7 @@ def serve(host: str, port: int, pool_of: Callable[[], Pool], ready: Callable[[st
         raise LemmataError(f"the live page is served to this machine only, at {' or '.join(HOSTS)}; got {host}")
     shown = f"[{host}]" if ":" in host else host
     server: Any = None
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # requests that wait for a thread are no news
 
     def called(environ: Any, start_response: Any) -> Any:
         return app(environ, start_response)
@@ -49,20 +53,31 @@ def serve(host: str, port: int, pool_of: Callable[[], Pool], ready: Callable[[st
             server = waitress.create_server(
                 called, host=host, port=port, ident=None, threads=pool.workers + pool.waiting + 4,
                 connection_limit=CONNECTIONS, channel_timeout=RECEIVING, cleanup_interval=2,
-                max_request_header_size=MAX_HEADERS, max_request_body_size=MAX_RECEIVED, clear_untrusted_proxy_headers=True)
+                max_request_header_size=MAX_HEADERS, max_request_body_size=MAX_RECEIVED,
+                clear_untrusted_proxy_headers=True)
         except OSError as error:
             raise LemmataError(f"cannot listen at {shown}:{port}: {error.strerror or error}; "
                                "--port 0 takes a free one") from None
         server.channel_class = Channel
-        address = f"{shown}:{server.effective_port}"
-        app = application(pool, frozenset({address, f"localhost:{server.effective_port}"}))
-        ready(f"http://{address}/")
+        taken = server.effective_port
+        app = application(pool, host_names(shown, taken))
+        ready(f"http://{shown}:{taken}/")
         _run(server, pool)
     finally:
         if pool is not None:
             pool.close()
         if server is not None:
             server.close()
+
+
+def host_names(shown: str, port: int) -> frozenset[str]:
+    """What the header Host may be; a browser leaves the port out where it is HTTP's own.
+
+    >>> sorted(host_names("127.0.0.1", 8000))
+    ['127.0.0.1:8000', 'localhost:8000']
+    """
+    names = (shown, "localhost")
+    return frozenset({f"{name}:{port}" for name in names} | (set(names) if port == 80 else set()))
 
 
 def _run(server: Any, pool: Pool) -> None:

@@ -28,14 +28,26 @@ def number(c: Compiler, e: sp.Number) -> Value:
     if e in (sp.oo, -sp.oo):
         return Value(f"{'-' if e < 0 else ''}{c.np}.inf", (), ATOM if e > 0 else UNARY)
     if isinstance(e, sp.Rational | sp.Float):
-        text = rational(e) if isinstance(e, sp.Rational) else repr(float(e))
+        text = rational(e) if isinstance(e, sp.Rational) else decimal(e)
         return Value(text, (), PRODUCT if "/" in text else ATOM if e >= 0 else UNARY)
     raise UnsupportedError(f"the number {e} has no NumPy code")
 
 
+def decimal(e: sp.Expr) -> str:
+    """The nearest float64 as text; a number that is outside of float64 has no NumPy code.
+
+    >>> decimal(sp.Rational(1, 3))
+    '0.3333333333333333'
+    """
+    value = float(e)
+    if value - value != 0 or (value == 0 and e != 0):
+        raise UnsupportedError(f"the number {sp.N(e, 3)} is outside of float64 and has no NumPy code")
+    return repr(value)
+
+
 def constant(c: Compiler, e: sp.Expr) -> Value:
     if e not in _CONSTANTS:
-        return Value(repr(float(e)))
+        return Value(decimal(e))
     return Value(f"{c.np}.{_CONSTANTS[e]}")
 
 
@@ -145,7 +157,7 @@ def power(c: Compiler, e: sp.Pow) -> Value:
         return Value(f"{c.np}.sqrt({c.value(base).numbers().code})", c.value(base).axes)
     b, n = c.value(base).numbers(), c.value(exponent).numbers()
     if base.is_Integer:
-        b = Value(repr(float(base)), (), ATOM if base >= 0 else UNARY)
+        b = Value(decimal(base), (), ATOM if base >= 0 else UNARY)
     elif not exponent.is_Integer and isinstance(base, Index):
         b = Value(f"{b.code}.astype(float)", b.axes)
     order = merged_axes([b, n], c.rank)
@@ -184,7 +196,7 @@ def split(factors: Sequence[sp.Expr]) -> tuple[list[sp.Expr], list[sp.Expr]]:
 def rational(e: sp.Rational) -> str:
     """A rational as a short decimal where that is exact and reads well, else as a quotient."""
     if e.q == 1:
-        return str(int(e.p)) if abs(e.p) < 2**53 else repr(float(e))
-    text = repr(float(e))
+        return str(int(e.p)) if abs(e.p) < 2**53 else decimal(e)
+    text = decimal(e)
     short = (e.q == 2 or e.q > 12) and len(text) <= 10 and sp.Rational(text) == e
     return text if short or max(abs(e.p), e.q) >= 2**53 else f"{int(e.p)} / {int(e.q)}"

@@ -30,7 +30,7 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     inner, around = found
     before, after = write(around).split("\x00")
     if around is not _HOLE:
-        before, after = _unpaired(before, after)
+        before, after = _fixed(before, after)
         before, after = before + opening, closing + after
     room = max(width - len(as_text(around)), width // 2)
     lines = [before]
@@ -52,27 +52,31 @@ def broken(node: Node, width: int, write: Callable[[Node], str], opening: str, c
     return lines
 
 
-_STRETCHED = re.compile(r"\\(left|right)(?![A-Za-z])")
+_STRETCHED = re.compile(r"\\(left|right)(?![a-z])")
 
 
-def _unpaired(before: str, after: str) -> tuple[str, str]:
-    r"""LaTeX around a break: ``\left`` needs its ``\right`` in the same line, so torn pairs get a fixed size."""
+def _fixed(before: str, after: str) -> tuple[str, str]:
+    r"""Parentheses that are open at the break, of one size: \left and \right must stand in one line.
+
+    >>> _fixed(r"\left(a\right) \left(b + ", r" + c\right)")
+    ('\\left(a\\right) \\Bigl(b + ', ' + c\\Bigr)')
+    """
     opened: list[int] = []
-    for match in _STRETCHED.finditer(before):
-        if match[1] == "left":
-            opened.append(match.start())
+    for found in _STRETCHED.finditer(before):
+        if found[1] == "left":
+            opened.append(found.start())
         else:
             opened.pop()
-    for place in reversed(opened):
-        before = before[:place] + r"\Bigl" + before[place + len(r"\left") :]
+    for at in reversed(opened):
+        before = before[:at] + r"\Bigl" + before[at + len(r"\left") :]
     depth, closed = 0, []
-    for match in _STRETCHED.finditer(after):
-        depth += 1 if match[1] == "left" else -1
+    for found in _STRETCHED.finditer(after):
+        depth += 1 if found[1] == "left" else -1
         if depth < 0:
-            closed.append(match.start())
+            closed.append(found.start())
             depth = 0
-    for place in reversed(closed):
-        after = after[:place] + r"\Bigr" + after[place + len(r"\right") :]
+    for at in reversed(closed):
+        after = after[:at] + r"\Bigr" + after[at + len(r"\right") :]
     return before, after
 
 

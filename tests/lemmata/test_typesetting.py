@@ -3,6 +3,8 @@
 import hashlib
 import multiprocessing
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,24 @@ def test_a_forked_process_has_its_own_context() -> None:
     typesetting.typeset("x")
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(typesetting.typeset, ["x"]).get(timeout=60) == typesetting.typeset("x")
+
+
+def test_a_process_ends_that_has_typeset() -> None:
+    """V8 is closed before the interpreter ends; what is registered earlier runs later, and sees it."""
+    code = """
+import atexit, os
+from lemmata import typesetting
+def see():
+    try:
+        context.eval("1")
+    except AssertionError:
+        print("closed")
+atexit.register(see)
+typesetting.typeset("x")
+context = typesetting._context(os.getpid())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "closed\n", done.stderr
 
 
 def test_the_shipped_files_are_those_written_down() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lemmata.questions import derive_formula
 from lemmata.symbolic.rendering import latex, layout, source_latex, text
 from lemmata.symbolic.rendering.derivation import derivation_latex, derivation_markdown, derivation_tex
 from lemmata.symbolic.rendering.prose import escaped
@@ -41,6 +42,15 @@ def test_a_derivation_typesets(name: str, detail: str) -> None:
     assert inline
     for formula in inline:
         katex.check(formula, display=False)
+
+
+def test_a_line_that_breaks_inside_of_parentheses_typesets() -> None:
+    """The long factor stands under a sum which stands in parentheses: they are open at the end of the line."""
+    derivation = derive_formula("vjp", "(x - mean(x, axis=-1, keepdims=True))/sqrt(var(x, axis=-1, keepdims=True) + e)",
+                                "x", shapes="x=N,C e=", domains="e=positive").derivation
+    for detail in DETAILS:
+        katex.check(derivation_latex(derivation, detail))
+    assert r"\Bigl(\sum_{j}" in derivation_latex(derivation)
 
 
 @pytest.mark.parametrize("name", DERIVATIONS)

@@ -150,8 +150,10 @@ function show(data) {
   $("title").textContent = title;
   $("verdict").replaceChildren(banner(data));
   $("verdict").className = data.verdict ?? "traced";
+  $("result").replaceChildren(...(data.result ? read(data.result).nodes : []));
   $("counterexample").replaceChildren(...counterexample(data.counterexample));
-  $("derivation").replaceChildren(...(name && name !== title ? [element("p", element("code", name))] : []), ...nodes);
+  $("theorem").replaceChildren(...(name ? [element("code", name)] : []));
+  $("derivation").replaceChildren(...nodes);
   code("numpy", data.numpy);
   code("latex", data.latex);
   picture(data, title);
@@ -159,9 +161,15 @@ function show(data) {
   $("evidence").querySelector("ul").replaceChildren(...(data.evidence ?? []).map((one) => element("li", [
     element("span", one.passed ? "✓" : "✗", {className: one.passed ? "yes" : "no", ariaLabel: one.passed ? "passed" : "failed", role: "img"}),
     element("span", one.kind, {className: "kind"}),
-    element("span", one.detail, {className: "detail"}),
+    detail(one.detail),
   ])));
   answer.hidden = false;
+}
+
+/** A long detail unfolds. */
+function detail(text) {
+  if (text.length < 160) return element("span", text, {className: "detail"});
+  return element("details", [element("summary", `${text.slice(0, 90)} …`), text], {className: "detail"});
 }
 
 function banner(data) {
