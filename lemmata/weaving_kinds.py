@@ -16,7 +16,13 @@ from .result import Result
 from .symbolic.derivations.model import Derivation, Verdict
 from .symbolic.rendering import latex, verdict_text
 from .symbolic.rendering.derivation import derivation_parts
-from .symbolic.rendering.statement import declared_markdown, result_latex, vector_result_latex, where_markdown
+from .symbolic.rendering.statement import (
+    declared_markdown,
+    domains_markdown,
+    result_latex,
+    vector_result_latex,
+    where_markdown,
+)
 from .symbolic.shapes import cross_attention, multi_head_attention
 from .symbolic.shapes.markdown import trace_markdown
 from .terminal import headline, sizes_of
@@ -108,7 +114,8 @@ def prove(block: Block, options: Options, folder: Path, display: Display) -> Wov
     result = prove_equation(_body(block), **_declared(options))
     verdict = _judged(block, result)
     d = result.derivation
-    lines = [display(result_latex(d), options.get("label", "")), "", *_where(d), f"{_verdict_line(verdict, d)}."]
+    lines = [display(result_latex(d), options.get("label", "")), "", *_where(d, domains=True),
+             f"{_verdict_line(verdict, d)}."]
     return _woven(lines, verdict, options)
 
 
@@ -155,7 +162,8 @@ def _shown(block: Block, options: Options, result: Result, display: Display, lab
     """A derivation in the form that is asked for; the label goes to the line with the result."""
     d, detail, form = result.derivation, options.get("detail", "normal"), options.get("form", "steps")
     if form == "display":
-        return [display(result.latex(detail), label), ""]
+        domains = domains_markdown(d)  # the block has definitions and hypotheses, and no declarations
+        return [display(result.latex(detail), label), "", *([domains, ""] if domains else [])]
     if form == "steps":
         parts = derivation_parts(d, detail, 0)
         chain, end = list(parts.chain), list(parts.result)
@@ -165,7 +173,7 @@ def _shown(block: Block, options: Options, result: Result, display: Display, lab
     found = result_latex(d) if form == "result" else vector_result_latex(d)
     if found is None:
         raise BlockError(block, "this result has no vector form; write :form: result")
-    return [display(found, label), "", *_where(d)]
+    return [display(found, label), "", *_where(d, domains=True)]
 
 
 def _number(lines: list[str], display: Display, label: str) -> None:
@@ -174,8 +182,9 @@ def _number(lines: list[str], display: Display, label: str) -> None:
     lines[start : end + 1] = [display("\n".join(lines[start + 1 : end]), label)]
 
 
-def _where(d: Derivation) -> list[str]:
-    said = where_markdown(d)
+def _where(d: Derivation, domains: bool = False) -> list[str]:
+    """Definitions and hypotheses; with `domains` also those of arrays that no line above has declared."""
+    said = "; ".join(s for s in (where_markdown(d), domains_markdown(d) if domains else "") if s)
     return [said, ""] if said else []
 
 

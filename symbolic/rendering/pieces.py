@@ -97,9 +97,12 @@ def numbered(rows: Sequence[str], label: str) -> list[str]:
     return [*said[:-1], rf"{rows[-1]} \label{{{label}}}"]
 
 
-def declared_latex(shown: Given) -> str:
+def declared_latex(shown: Given, restricted: bool = False) -> str:
+    """The declared arrays; with `restricted` only those that are not any real numbers."""
     parts = []
     for name, sizes, entries in shown.declared:
+        if restricted and not entries:
+            continue
         power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
         _, where, words = space(entries)
         parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))

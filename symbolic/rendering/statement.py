@@ -2,7 +2,7 @@ r"""What a derivation establishes, without its steps: `left = right` as one disp
 words that must stand beside it.
 
 For documents of other people that show a result inside a text of their own. A result is never shown without its
-definitions and hypotheses (`where_markdown`), because without them it is another statement.
+definitions, domains and hypotheses (`where_markdown`), because without them it is another statement.
 """
 
 from __future__ import annotations
@@ -64,8 +64,21 @@ def declared_markdown(d: Derivation) -> str:
     return declared_latex(system_document(d, "brief") if d.parts else document(d, "brief"))
 
 
+def domains_markdown(d: Derivation) -> str:
+    """The arrays that are not any real numbers, in one line of Markdown; empty where there are none.
+
+    >>> from lemmata.symbolic.theorems import find_theorem
+    >>> print(domains_markdown(find_theorem("vjp_layer_norm").derivation()))
+    for $\\varepsilon \\in \\mathbf{R}$ (positive)
+    """
+    said = declared_latex(system_document(d, "brief") if d.parts else document(d, "brief"), restricted=True)
+    return f"for {said}" if said else ""
+
+
 def where_markdown(d: Derivation) -> str:
     """The definitions and hypotheses of the statement in one line of Markdown; empty where there are none.
+
+    Domains are said by `domains_markdown`, for places that do not declare the arrays (`declared_markdown`).
 
     >>> from lemmata.symbolic.theorems import find_theorem
     >>> print(where_markdown(find_theorem("sum_softmax").derivation()))

@@ -55,6 +55,33 @@ def test_a_theorem_step_by_step() -> None:
     assert "\n#" not in filled.markdown  # a heading would cut the document's section in two
 
 
+POSITIVE = r"$x \in \mathbf{R}^{K}$ (positive)"
+
+
+def test_an_equation_that_needs_its_domains_is_shown_with_them() -> None:
+    equation = "log(x*y) == log(x) + log(y)"
+    declared = {"shapes": "x=K, y=K", "domain": "x=positive, y=positive"}
+    markdown = woven(Block("prove", "", declared, equation)).markdown
+    assert f"for {POSITIVE}, {POSITIVE.replace('x', 'y')}\n\nProved for every K." in markdown
+    with pytest.raises(BlockNotProved):  # it is false without them
+        woven(Block("prove", "", {"shapes": "x=K, y=K"}, equation))
+    real = woven(Block("prove", "", {"shapes": "z=K"}, "sum(softmax(z)) == 1")).markdown
+    assert "for $" not in real
+
+
+@pytest.mark.parametrize("form", ["steps", "display", "result", "vector"])
+def test_a_derivation_is_shown_with_its_domains_once_in_every_form(form: str) -> None:
+    asked = {"wrt": "x", "shapes": "x=K", "domain": "x=positive", "form": form}
+    markdown = woven(Block("derivation", "", asked, "sum(sqrt(x**2))")).markdown
+    assert markdown.count(POSITIVE) == 1
+    assert "(positive)" in woven(Block("derivation", "vjp_layer_norm", {"form": form})).markdown
+
+
+@pytest.mark.parametrize("name", ["vjp_layer_norm", "deriv_softmax_focal_loss"])
+def test_a_theorem_is_shown_with_its_domains_once(name: str) -> None:
+    assert woven(Block("theorem", name)).markdown.count("(positive)") == 1
+
+
 @pytest.mark.parametrize("form", ["steps", "display", "result", "vector"])
 @pytest.mark.parametrize("name", ["deriv_softmax", "vjp_attention"])
 def test_the_label_stands_once_in_every_form(name: str, form: str) -> None:
