@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import _lru_cache_wrapper
 from typing import Any, TypeVar
 
 from sympy.core.cache import clear_cache
@@ -46,7 +47,7 @@ def forget() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("lemmata"):
             for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
+                if isinstance(value, _lru_cache_wrapper):  # hasattr would ask a proxy, which may refuse
                     value.cache_clear()
 
 
