@@ -227,7 +227,9 @@ def array(name: str, shape: str | Sequence[SizeLike] | SizeLike = (), domain: st
         sizes = [size(part) for part in shape]
     else:
         sizes = [size(shape)]
-    return of_tensor(Tensor(name, tuple(sizes), domain))
+    tensor = Tensor(name, tuple(sizes), domain)
+    tensor.domain.check_shape(name, tensor.shape)
+    return of_tensor(tensor)
 
 
 def of_tensor(tensor: Tensor) -> Array:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import HypothesisError
+import sympy as sp
+
+from .errors import HypothesisError, ShapeError
+from .sizes import same_size, size
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Domain:
     symmetric: bool = False
     integer: bool = False
     label_size: str = ""  # entries are integers below this size
+    axes: int = 0  # how many axes, the last ones, it speaks of: rows have one, matrices two
+    square: bool = False  # and whether those two are equal
+
+    def check_shape(self, name: str, shape: Sequence[sp.Expr]) -> None:
+        """A `ShapeError` where an array of this shape cannot have the domain."""
+        if len(shape) < self.axes or (self.square and not same_size(shape[-1], shape[-2])):
+            needed = "an axis" if self.axes == 1 else "two equal last axes" if self.square else "two axes"
+            got = ", ".join(map(str, shape))
+            raise ShapeError(f"the domain {self.name} needs {needed}; {name} has shape ({got})")
 
     @property
     def low(self) -> float:
@@ -74,19 +87,19 @@ _NAMED = {
     "nonnegative": Domain("nonnegative", ((0.0, math.inf),), closed_low=True),
     "negative": Domain("negative", ((-math.inf, 0.0),)),
     "nonzero": Domain("nonzero", ((-math.inf, 0.0), (0.0, math.inf))),
-    "simplex": Domain("simplex", ((0.0, 1.0),), closed_high=True, rows_sum_to_one=True),
-    "onehot": Domain("onehot", values=(0.0, 1.0), rows_sum_to_one=True, one_hot=True),
+    "simplex": Domain("simplex", ((0.0, 1.0),), closed_high=True, rows_sum_to_one=True, axes=1),
+    "onehot": Domain("onehot", values=(0.0, 1.0), rows_sum_to_one=True, one_hot=True, axes=1),
     "binary": Domain("binary", values=(0.0, 1.0)),
     "mask": Domain("mask", values=(0.0, 1.0)),
     "pm1": Domain("pm1", values=(-1.0, 1.0)),
     "distinct": Domain("distinct"),
-    "symmetric": Domain("symmetric", symmetric=True),
-    "spd": Domain("spd", symmetric=True),
-    "posdef_nonsym": Domain("posdef_nonsym"),
-    "invertible": Domain("invertible"),
-    "fullrank": Domain("fullrank"),
-    "rank_one_less": Domain("rank_one_less"),
-    "lower": Domain("lower"),
+    "symmetric": Domain("symmetric", symmetric=True, axes=2, square=True),
+    "spd": Domain("spd", symmetric=True, axes=2, square=True),
+    "posdef_nonsym": Domain("posdef_nonsym", axes=2, square=True),
+    "invertible": Domain("invertible", axes=2, square=True),
+    "fullrank": Domain("fullrank", axes=2),
+    "rank_one_less": Domain("rank_one_less", axes=2, square=True),
+    "lower": Domain("lower", axes=2),
     "one_zero": Domain("one_zero", ((0.0, math.inf),), closed_low=True),
 }
 
@@ -97,21 +110,24 @@ def domain(name: str | Domain) -> Domain:
     >>> domain("(0,1)").positive, domain("{-1,1}").nonzero, domain("real").positive
     (True, True, False)
 
-    Raises `HypothesisError` for anything else.
+    Raises `HypothesisError` for anything else, and the error of `size` for a K that is none.
     """
     if isinstance(name, Domain):
         return name
     text = name.strip()
     if text in _NAMED:
         return _NAMED[text]
+    if re.fullmatch(r"(repeated_)?index<.+", text):
+        below = text.partition("<")[2].replace("or -1", "").strip()
+        size(below)
+        return Domain(text, ((-1.0 if text.endswith("or -1") else 0.0, math.inf),), closed_low=True, integer=True,
+                      label_size=below)
     try:
         if text.startswith("{") and text.endswith("}"):
             values = tuple(sorted(float(part) for part in text[1:-1].split(",")))
-            return Domain(text, values=values, integer=all(v == int(v) for v in values))
-        if re.fullmatch(r"(repeated_)?index<.+", text):
-            return Domain(text, ((-1.0 if text.endswith("or -1") else 0.0, math.inf),), closed_low=True, integer=True,
-                          label_size=text.partition("<")[2].replace("or -1", "").strip())
-        if text[:1] in "([":
+            if all(map(math.isfinite, values)):
+                return Domain(text, values=values, integer=all(v == int(v) for v in values))
+        elif text[:1] in "([":
             pieces = [piece.strip() for piece in text.split("|")]
             ends = [tuple(float(end) for end in piece[1:-1].split(",")) for piece in pieces]
             if all(len(pair) == 2 and pair[0] < pair[1] for pair in ends):

@@ -16,6 +16,9 @@ from .errors import FormulaError, ShapeError
 
 SizeLike: TypeAlias = "int | str | sp.Expr"
 
+MAX_LENGTH = 200  # characters of a size, which SymPy computes at once
+MAX_POWER = 8  # of exponents, those of nested powers multiplied
+
 
 class Size(sp.Symbol):
     """A named size: a SymPy symbol that is a positive integer.
@@ -53,6 +56,8 @@ def size(value: SizeLike) -> sp.Expr:
 
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> sp.Expr:
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"the size {text[:40] + '...'!r} is too long to read; at most {MAX_LENGTH} characters are")
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
@@ -61,20 +66,22 @@ def _parse(text: str) -> sp.Expr:
     return _walk(tree, text)
 
 
-def _walk(node: ast.expr, text: str) -> sp.Expr:
+def _walk(node: ast.expr, text: str, power: int = MAX_POWER) -> sp.Expr:
     match node:
         case ast.Name(id=name):
             return Size(name)
         case ast.Constant(value=int() as number) if not isinstance(number, bool):
             return sp.Integer(number)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _walk(left, text) + _walk(right, text)
+            return _walk(left, text, power) + _walk(right, text, power)
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _walk(left, text) - _walk(right, text)
+            return _walk(left, text, power) - _walk(right, text, power)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _walk(left, text) * _walk(right, text)
-        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as power)) if 0 < power <= 8:
-            return _walk(left, text) ** power
+            return _walk(left, text, power) * _walk(right, text, power)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as n)) if n > 0:
+            if n > power:
+                raise FormulaError(f"the size {text!r} has a power above {MAX_POWER}; name it, e.g. K")
+            return _walk(left, text, power // n) ** n
     raise FormulaError(f"cannot read the size {text!r}: only names, integers, +, - and * may stand in a size")
 
 

@@ -28,6 +28,8 @@ SHAPES = ["--shapes", "z=K,y=K"]
     pytest.param([*GRADIENT, *SHAPES, "--given", "sum(q)=1"], ["'q'", "sum(q)=1"], id="hypothesis on nothing"),
     pytest.param([*GRADIENT, *SHAPES, "--given", "sum(y)"], ["sum(y) = 1"], id="hypothesis without relation"),
     pytest.param([*GRADIENT, *SHAPES, "--domain", "y=simplx"], ["'simplx'", "simplex"], id="unknown domain"),
+    pytest.param([*GRADIENT, *SHAPES, "--domain", "y={inf}"], ["'{inf}'", "a finite set"], id="infinite set"),
+    pytest.param([*GRADIENT, *SHAPES, "--domain", "y=symmetric"], ["symmetric", "(K)"], id="domain without its axes"),
     pytest.param(["prove", "1 == 1", "--domain", "y=simplex"], ["y=simplex", "--shapes"], id="domain without shape"),
     pytest.param(["vjp", "A @ x", "--wrt", "x", "--shapes", "A=M,N x=N", "--cotangent", "g=N"], ["(N,)", "(M,)"],
                  id="cotangent of the wrong shape"),

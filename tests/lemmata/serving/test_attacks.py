@@ -90,6 +90,9 @@ LARGE = [
     "(sum(z) + 1)**1000",
     "(sum(z) + sum(y) + 1)**100",
     "exp(9**9*log(9))",
+    "log(6**1000*7 + 1)*sum(z)",
+    "(10**60 + 1)**0.5*sum(z)",
+    "K**1000*sum(z)",
     "1e308**1e308",
     "0.1**10000000",
     "9" * 19_000,
@@ -165,6 +168,10 @@ def test_large_questions_are_bounded(attacked: Server, formula: str) -> None:
         {"shapes": "z=__import__('os') y=K"},
         {"domain": "y=(0,9**9**9)"},
         {"domain": "y=index<10**12"},
+        {"domain": "y=index<((9**8)**8)**8"},
+        {"domain": "y={inf}"},
+        {"domain": "y={nan,1e999}"},
+        {"domain": "y=symmetric"},
         {"domain": "y=__import__('os')"},
         {"given": "sum(y)=9**9**9"},
         {"given": "=;=;=;="},
@@ -196,6 +203,7 @@ def test_names_of_arrays_do_not_reach_into_the_code(server: Server, name: str) -
     ("x", "heads"),
     [("10**12,10,768", "12"), ("1,10,99999999999999999999999999999999", "3"), ("1,10,768", "9**9**9"),
      ("1,10,768", "__import__('os')"), ("1,10", "2"), (",,,,,", "1"), ("(" * 90, "1"), ("B,n,d\x00", "h"),
+     ("1,10,768", "(" * 25 + "9" + "**8)" * 25), ("1,10,(a+b+c+d)**99", "1"),
      ("1,10,768", "0"), ("1,10,768", "-1"), ("1,10,768", "1.5")],
 )
 def test_shapes_of_attention_are_bounded(attacked: Server, x: str, heads: str) -> None:

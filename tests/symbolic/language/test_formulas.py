@@ -67,6 +67,8 @@ def test_shapes(text, shapes):
         ("z=f(K)", FormulaError, "only names, integers"),
         ("z=(K", FormulaError, "bracket is not closed"),
         ("z=" + "(" * 40 + "9" + "**8)" * 40, FormulaError, "too long"),
+        ("z=((9**8)**8)**8", FormulaError, "power above 8"),
+        ("z=K**9", FormulaError, "power above 8"),
         ("z==K", FormulaError, "write name=size"),
         ("", FormulaError, "empty"),
         ("z=а", FormulaError, "CYRILLIC SMALL LETTER A"),
@@ -94,6 +96,23 @@ def test_domains():
         read_domains("y=simplx")
     with pytest.raises(FormulaError, match="domain of 'y' is given, but no shape"):
         read_arrays("z=K", "y=simplex")
+
+
+@pytest.mark.parametrize("domain", ["{inf}", "{-inf,1}", "{nan}", "{1e999}", "(nan,1)", "(inf,inf)", "index<0",
+                                    "index<((9**8)**8)**8", "index<f(K)"])
+def test_domains_refused(domain):
+    with pytest.raises((HypothesisError, FormulaError, ShapeError)):
+        read_domains(f"y={domain}")
+
+
+@pytest.mark.parametrize(("shapes", "domain", "needs"), [
+    ("y=", "simplex", "an axis"), ("y=", "onehot", "an axis"), ("y=K", "symmetric", "two equal last axes"),
+    ("y=N,K", "spd", "two equal last axes"), ("y=K", "fullrank", "two axes"), ("y=B,N,K", "invertible", "two equal"),
+])
+def test_domains_need_their_axes(shapes, domain, needs):
+    with pytest.raises(ShapeError, match=f"the domain {domain} needs {needs}.*; y has shape"):
+        read_arrays(shapes, f"y={domain}")
+    assert read_arrays("y=B,h*d,d*h", f"y={domain}")["y"].ndim == 3
 
 
 # ---------------------------------------------------------------------------------------------- formulas
