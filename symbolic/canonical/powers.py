@@ -15,6 +15,7 @@ from math import lcm
 
 from flint import fmpq, fmpz
 
+from ..language.errors import UnsupportedError
 from . import algebra, factoring, signs, special
 from .context import Context, Undefined
 from .terms import (
@@ -38,6 +39,8 @@ from .terms import (
 )
 
 MAX_EXPAND = 24
+FACTORED = 10**30  # numbers up to here are factored, whatever their primes
+TRIAL = 3000  # primes that are tried in larger ones
 
 
 def power_of(ctx: Context, p: Poly, e: Exponent) -> Poly:
@@ -180,8 +183,21 @@ def number_power(ctx: Context, c: fmpq, e: Exponent) -> Poly:
     factors: list[tuple[Atom, Exponent]] = []
     for part, sign in ((c.p, 1), (c.q, -1)):
         if part > 1:
-            factors += [(ctx.atom("num", int(prime)), simple(sign * m * e)) for prime, m in fmpz(part).factor()]
+            factors += [(ctx.atom("num", int(prime)), simple(sign * m * e)) for prime, m in _primes(part)]
     return algebra.of_factors(ctx, sort_mono(factors))
+
+
+def _primes(n: fmpz) -> list[tuple[fmpz, int]]:
+    """The prime factors of a number; an `UnsupportedError` where they would take too long to find.
+
+    What is left after trial division has to be prime, or small: two numbers with an unknown factor in common would be
+    taken for independent.
+    """
+    if n > FACTORED and any(p > FACTORED and not p.is_probable_prime() for p, _ in n.factor(trial_limit=TRIAL)):
+        raise UnsupportedError(f"a number of {int(n).bit_length()} bits is not factored, so its roots and its "
+                               "logarithm have no canonical form")
+    found: list[tuple[fmpz, int]] = n.factor()
+    return found
 
 
 def _number_content(p: Poly) -> fmpq:
@@ -412,7 +428,7 @@ def _log_number(ctx: Context, c: fmpq) -> Poly:
         if part > 1:
             parts += [
                 scale(of_atom(ctx.atom("log", number(int(prime)))), fmpq(sign * int(m)))
-                for prime, m in fmpz(part).factor()
+                for prime, m in _primes(part)
             ]
     return add(*parts)
 

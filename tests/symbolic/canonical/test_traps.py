@@ -95,3 +95,12 @@ def test_claims_under_hypotheses_need_them(claim: assumed.Assumed) -> None:
 @pytest.mark.parametrize("claim", [pytest.param(c, id=c.name) for c in assumed.DIFFERENT_IF])
 def test_false_claims_under_hypotheses_are_not_proved(claim: assumed.Assumed) -> None:
     assert not proved(claim.left, claim.right, claim.hypotheses)
+
+
+def test_numbers_that_are_not_factored_are_refused() -> None:
+    """A factor in common that nobody finds would make two logarithms independent; small primes are always found."""
+    p, q = 2**89 - 1, 2**107 - 1
+    assert not proved(sp.log(p * q, evaluate=False), sp.log(p) + sp.log(q))
+    with pytest.raises(UnsupportedError, match="not factored"):
+        equal(sp.log(p * q, evaluate=False), sp.Integer(0))
+    assert proved(sp.log(p * 6**500, evaluate=False), sp.log(p) + 500 * sp.log(2) + 500 * sp.log(3))
