@@ -131,8 +131,8 @@ function showError({message, field, position}) {
 
 /** The word, the number or the one character that stands at a place. */
 function word(text, at) {
-  const found = /^[\p{L}\p{N}_.]+/u.exec(text.slice(at));
-  return [at, Math.min(text.length, at + (found ? found[0].length : 1))];
+  const found = /^(?:[\p{L}\p{N}_.]+|.)/su.exec(text.slice(at));
+  return [at, at + (found ? found[0].length : 0)];
 }
 
 function marked(text, from, to) {
@@ -147,13 +147,13 @@ function marked(text, from, to) {
 function show(data) {
   shown = data;
   const {title, name, nodes} = read(data.markdown);
-  $("title").textContent = title;
+  $("title").replaceChildren(...unbroken(title));
   $("verdict").replaceChildren(banner(data));
   $("verdict").className = data.verdict ?? "traced";
   $("result").replaceChildren(...(data.result ? read(data.result).nodes : []));
   $("counterexample").replaceChildren(...counterexample(data.counterexample));
   $("theorem").replaceChildren(...(name ? [element("code", name)] : []));
-  $("derivation").replaceChildren(...nodes);
+  $("derivation").replaceChildren(...(data.verdict === "refuted" ? [element("h3", "The claim")] : []), ...nodes);
   code("numpy", data.numpy);
   code("latex", data.latex);
   picture(data, title);
@@ -164,6 +164,11 @@ function show(data) {
     detail(one.detail),
   ])));
   answer.hidden = false;
+}
+
+/** A text whose lines do not end between a minus and what it belongs to. */
+function unbroken(text) {
+  return text.split(/(-[\w.]{1,20})/).map((part, at) => at % 2 ? element("span", part, {className: "unbroken"}) : part);
 }
 
 /** A long detail unfolds. */

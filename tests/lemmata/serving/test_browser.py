@@ -118,6 +118,7 @@ def test_a_false_identity_shows_the_counterexample(opened: Opened) -> None:
     table = page.get_by_role("group", name="Counterexample")
     expect(table).to_contain_text("left")
     expect(table).to_contain_text("K = 2")
+    expect(page.get_by_role("heading", name="The claim")).to_be_visible()
     expect(page.locator("#numpy")).to_be_hidden()
 
 
@@ -137,6 +138,15 @@ def test_an_error_is_marked_at_its_place(opened: Opened) -> None:
     expect(page.locator("#answer")).to_be_hidden()
     formula.fill("-sum(y*log(softmax(z)))")
     page.get_by_label("Given").fill("sum(y)=1; sum(q)=1")
+    page.get_by_role("button", name="Derive and prove").click()
+    expect(page.locator("#given-error mark")).to_have_text("q")
+    formula.fill("sum(z) + \U0001f600")  # two units of UTF-16
+    page.get_by_role("button", name="Derive and prove").click()
+    expect(page.locator("#formula-error mark")).to_have_text("\U0001f600")
+    formula.fill("sum(z) +")
+    page.get_by_role("button", name="Derive and prove").click()
+    expect(page.locator("#formula-error")).to_contain_text("cannot read the formula", ignore_case=True)
+    formula.fill("-sum(y*log(softmax(z)))")
     page.get_by_role("button", name="Derive and prove").click()
     expect(page.locator("#given-error mark")).to_have_text("q")
     expect(page.locator("#formula-error")).to_be_empty()
