@@ -21,7 +21,7 @@ import sympy as sp
 
 from .numeric.comparison import compare
 from .symbolic.codegen import numpy_source
-from .symbolic.derivations.model import Derivation, Evidence
+from .symbolic.derivations.model import Derivation, Evidence, not_run
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.indices import Index
 from .symbolic.language.nodes import Tensor
@@ -78,7 +78,7 @@ def derivative_evidence(package: Package, d: Derivation, left: Callable[[HoleMet
     try:
         expected = left(by_package(package))(inputs, actual.shape)
     except LemmataError as error:
-        return Evidence(package.name, True, f"not run: {error}", time.perf_counter() - began)
+        return not_run(package.name, error, time.perf_counter() - began)
     assert expected is not None  # a left side with holes has a value for every shape
     return _compared(package, {"the right side": (actual, expected)}, sizes, seed, began)
 
@@ -92,7 +92,7 @@ def gradient_evidence(package: Package, d: Derivation, gradients: Mapping[str, n
     try:
         found = _derivatives(package, d, d.left, (), list(gradients), 1, inputs)
     except LemmataError as error:
-        return Evidence(package.name, True, f"not run: {error}", time.perf_counter() - began)
+        return not_run(package.name, error, time.perf_counter() - began)
     pairs = {f"d{name}": (value, expected)
              for (name, value), expected in zip(gradients.items(), found, strict=True)}
     return _compared(package, pairs, sizes, seed, began)
@@ -119,8 +119,8 @@ def _compared(package: Package, pairs: Mapping[str, tuple[np.ndarray, np.ndarray
                                                  f"{expected.shape}", time.perf_counter() - began)
         # A derivative that is not finite where ours is comes from a branch of the code that is not taken (0 · inf).
         if not np.all(np.isfinite(expected) | ~np.isfinite(actual)):
-            return Evidence(package.name, True, f"not run: {package.name} gives derivatives for {name} that are not "
-                                                f"finite {where}", time.perf_counter() - began)
+            return not_run(package.name, f"{package.name} gives derivatives for {name} that are not finite {where}",
+                           time.perf_counter() - began)
         defined = np.isfinite(actual) | np.isfinite(expected)
         if not np.any(defined):
             continue
@@ -130,8 +130,7 @@ def _compared(package: Package, pairs: Mapping[str, tuple[np.ndarray, np.ndarray
                             time.perf_counter() - began)
         worst, compared = max(worst, result.absolute_error), compared + int(np.count_nonzero(defined))
     if not compared:
-        return Evidence(package.name, True, f"not run: neither side has a finite value {where}",
-                        time.perf_counter() - began)
+        return not_run(package.name, f"neither side has a finite value {where}", time.perf_counter() - began)
     return Evidence(package.name, True, f"{', '.join(pairs)}: {compared} entries agree with automatic differentiation "
                     f"of the generated primal {where}, largest error {worst:.1e}", time.perf_counter() - began)
 

@@ -17,7 +17,7 @@ from .symbolic.derivations.model import Counterexample, Verdict
 from .symbolic.language.errors import LemmataError
 from .symbolic.rendering.html import block, escaped, folded, table, verdict_html
 from .symbolic.rendering.notebook import Pretty
-from .symbolic.rendering.verdict import cell, verdict_data
+from .symbolic.rendering.verdict import cell, evidence_line, evidence_table, verdict_data
 from .terminal import exit_code, headline
 
 Level = Literal["proved", "supported"]
@@ -99,7 +99,7 @@ class CodeProof:
         for name, verdict in self.verdicts.items():
             prefix = f"{name}: " if len(self.verdicts) > 1 else ""
             lines.append(f"{prefix}{headline(verdict, self.sizes)}")
-            lines += [f"  {'✓' if e.passed else '✗'} {e.kind:<12} {e.detail}".rstrip() for e in verdict.evidence]
+            lines += [f"  {evidence_line(e)}" for e in verdict.evidence]
             if verdict.counterexample is not None:
                 lines += [f"  {line}" for line in self.counterexample_lines(name, verdict.counterexample)]
             elif verdict.reason:
@@ -135,10 +135,7 @@ class CodeProof:
             prefix = f"`{name}`: " if len(self.verdicts) > 1 else ""
             lines += [f"{prefix}**{verdict.verdict}**: {headline(verdict, self.sizes)}", ""]
             if verdict.evidence:
-                lines += ["| evidence | passed | detail |", "|---|---|---|"]
-                lines += [f"| {cell(e.kind)} | {'yes' if e.passed else 'no'} | {cell(e.detail)} |"
-                          for e in verdict.evidence]
-                lines.append("")
+                lines += [*evidence_table(verdict.evidence), ""]
             if verdict.counterexample is not None:
                 lines += ["```", *self.counterexample_lines(name, verdict.counterexample), "```", ""]
             elif verdict.reason:

@@ -82,13 +82,13 @@ def _hand_written(row: Mapping[str, Any]) -> list[str]:
 
 def verdict_table(row: Mapping[str, Any]) -> str:
     """The verdict with its conditions, evidence, reason and notes, as Markdown."""
-    from .symbolic.rendering.verdict import cell
+    from .symbolic.rendering.verdict import WORDS, cell
 
     where = f", where {' and '.join(row['conditions'])}" if row["conditions"] else ""
     lines = [f"**{row['verdict']}**{where}", ""]
     if row["evidence"]:
         lines += ["| evidence | passed | detail |", "|---|---|---|"]
-        lines += [f"| {e['kind']} | {'yes' if e['passed'] else 'no'} | {cell(e['detail'])} |" for e in row["evidence"]]
+        lines += [f"| {e['kind']} | {WORDS[e['passed']]} | {cell(e['detail'])} |" for e in row["evidence"]]
     if row["reason"]:
         lines += ["", f"Reason: {row['reason']}"]
     lines += ["", *(f"- {note}" for note in row["notes"])] if row["notes"] else []

@@ -113,7 +113,7 @@ def verdict_table(rows: Sequence[Mapping[str, Any]], seed: int) -> None:
     wide = max((len(r["name"]) for r in rows), default=0) + _MARKS_WIDTH
     if _console(sys.stdout).width < wide:
         heads, cells = ["theorem", "verdict", "evidence", "seconds"], [["".join(c)] for c in cells]
-        typer.echo(f"evidence: {', '.join(kinds)}; ✓ passed, ✗ failed, · not asked for")
+        typer.echo(f"evidence: {', '.join(kinds)}; ✓ passed, ✗ failed, – not run, · not asked for")
     table = [[r["name"], (r["verdict"], _COLOURS[r["verdict"]]), *c, f"{r['seconds']:.2f}"]
              for r, c in zip(rows, cells, strict=True)]
     show_table(heads, table, right=("seconds",), middle=kinds)
@@ -130,11 +130,12 @@ def verdict_table(rows: Sequence[Mapping[str, Any]], seed: int) -> None:
 def _marks(row: Mapping[str, Any], kinds: Sequence[str]) -> Iterator[str]:
     for kind in kinds:
         passed = [e["passed"] for e in row["evidence"] if e["kind"] == kind]
-        yield "·" if not passed else "✓" if all(passed) else "✗"
+        yield "·" if not passed else "✗" if False in passed else "–" if None in passed else "✓"
 
 
 def _failed(row: Mapping[str, Any]) -> str:
-    return "; ".join(f"{e['kind']}: {e['detail']}" for e in row["evidence"] if not e["passed"]) or "no reason is known"
+    failed = [f"{e['kind']}: {e['detail']}" for e in row["evidence"] if e["passed"] is False]
+    return "; ".join(failed) or "no reason is known"
 
 
 # ---------------------------------------------------------------------- tables and progress

@@ -56,7 +56,10 @@ def draw_inputs(d: Derivation, *, seed: int, number: int) -> tuple[Inputs, dict[
     inputs: Inputs = {SIZES: np.broadcast_to(0.0, tuple(sizes[s] for s in symbols))}
     for t in arguments(d):
         shape = tuple(int(n.subs({s: sizes[s.name] for s in n.free_symbols})) for n in t.shape)
-        inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
+        try:
+            inputs[t.name] = draw(_drawn_domain(t, d.hypotheses), shape, rng, sizes)
+        except ValueError as error:
+            raise NotDrawn(f"no inputs are drawn for {t.name}: {error}") from None
     for h in d.hypotheses:
         if h.relation == "==":
             satisfy(h, inputs, sizes)

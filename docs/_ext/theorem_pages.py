@@ -83,7 +83,7 @@ def _name_of(item: tuple[Facts, bool]) -> str:
 
 
 def _why(row: Facts) -> str:
-    failed = next((e for e in row["evidence"] if not e["passed"]), None)
+    failed = next((e for e in row["evidence"] if e["passed"] is False), None)
     return row["reason"] or (f"{failed['kind']}: {failed['detail']}" if failed else "")
 
 

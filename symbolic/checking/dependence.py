@@ -16,7 +16,7 @@ from .evaluator import compiled
 from .fields import Undecided, working_precision
 from .hypotheses import drawn_field, environments
 from .points import draw, places
-from .records import Evidence
+from .records import Evidence, not_run
 from .samples import BITS, value_or_reason
 from .sizes import Binding, sizes_text
 
@@ -41,12 +41,16 @@ def depends(
     started = time.perf_counter()
     tensor = variable.tensor if isinstance(variable, Element) else variable
     primals = differentiated(left, tensor) or [left]
+    evaluated = False
+    reason: object = ""
     for attempt in range(_POINTS):
         with working_precision(BITS[0]):
             try:
                 found = _moves(primals, tensor, indices, declared, hypotheses, sizes, f"{seed}.{attempt}")
-            except (HypothesisError, Undecided):
+            except (HypothesisError, Undecided) as why:
+                reason = why
                 continue
+        evaluated = True
         if found:
             return Evidence(
                 "dependence",
@@ -54,6 +58,8 @@ def depends(
                 f"what is differentiated changes with {tensor.name} at {sizes_text(sizes)}",
                 time.perf_counter() - started,
             )
+    if not evaluated:
+        return not_run("dependence", reason, time.perf_counter() - started)
     return Evidence(
         "dependence",
         False,
@@ -104,6 +110,7 @@ def _moves(
             )
     after.forget()
     free = list(dict.fromkeys([*indices, *(i for primal in primals for i in compiled(primal).free)]))
+    compared = False
     for primal in primals:
         run = compiled(primal).run
         own = [i for i in free if i in compiled(primal).free]
@@ -112,6 +119,11 @@ def _moves(
                 break
             a, _ = value_or_reason(run, before, env)
             b, _ = value_or_reason(run, after, env)
-            if a is not None and b is not None and not (a - b).contains(0):
+            if a is None or b is None:
+                continue
+            compared = True
+            if not (a - b).contains(0):
                 return True
+    if not compared:
+        raise Undecided("what is differentiated has no value at the points drawn")
     return False

@@ -8,12 +8,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Evidence:
-    """One piece of evidence: `kind` is exact, balls, dependence or special."""
+    """One piece of evidence: `kind` is canonical, exact, balls, dependence, numpy, differences, ...
+
+    `passed` is None for a check that could not be run, with the reason in `detail`: it speaks neither for nor against.
+    """
 
     kind: str
-    passed: bool
+    passed: bool | None
     detail: str
     seconds: float = 0.0
+
+
+def not_run(kind: str, reason: object, seconds: float = 0.0) -> Evidence:
+    """Evidence of a check that could not be run."""
+    return Evidence(kind, None, f"not run: {reason}", seconds)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import sympy as sp
 
-from ..checking.records import Counterexample, Evidence
+from ..checking.records import Counterexample, Evidence, not_run
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from ..language.nodes import DefinedTensor, Tensor, hook
@@ -82,4 +82,4 @@ class Derivation:
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
-__all__ = ["PHASES", "Counterexample", "Derivation", "Detail", "Evidence", "Step", "Verdict", "VerdictName"]
+__all__ = ["PHASES", "Counterexample", "Derivation", "Detail", "Evidence", "Step", "Verdict", "VerdictName", "not_run"]

@@ -116,7 +116,8 @@ def _unfolded(part: Derivation, expected: sp.Expr, local: Verdict, hypotheses: S
 
 
 def _worst(found: Sequence[Evidence]) -> Evidence:
-    return next((e for e in found if not e.passed), found[0])
+    """What failed; else what could not be run; else the first."""
+    return next((e for state in (False, None) for e in found if e.passed is state), found[0])
 
 
 def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[Hypothesis], *,
@@ -167,7 +168,7 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
         evidence += [_merged(kind, found) for kind, found in second.items()]
         # A derivative that is 0 because its variable does not matter is proved like any other (at K = 1 the softmax is
         # constant); it is said, so that nobody takes it for an answer to another question.
-        constant = [e for e in evidence if e.kind == "dependence" and not e.passed]
+        constant = [e for e in evidence if e.kind == "dependence" and e.passed is False]
         evidence = [changed(e, passed=True) if e in constant else e for e in evidence]
         conditions = _conditions(steps[0], hypotheses, needs)
     except (UnsupportedError, HypothesisError) as error:
@@ -193,11 +194,10 @@ def _canonical_text(steps: Sequence[Step], failed: Sequence[int], answers: Seque
 
 def _merged(kind: str, found: Sequence[Evidence]) -> Evidence:
     """The evidence of one kind over all steps: passed when all passed, with the words of the statement (the first)."""
-    bad = [e for e in found if not e.passed]
-    chosen = bad[0] if bad else found[0]
+    chosen = _worst(found)
     # For how many steps an exact decision was reached in time depends on the machine: it is not told, so that pages
     # stay the same.
-    more = " (and steps)" if len(found) > 1 and not bad else ""
+    more = " (and steps)" if len(found) > 1 and chosen.passed else ""
     return changed(chosen, detail=chosen.detail + more, seconds=sum(e.seconds for e in found))
 
 

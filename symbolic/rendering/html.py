@@ -16,6 +16,7 @@ from .derivation import derivation_parts
 from .verdict import headline, plain
 
 _EDGES = {"proved": "#2e9e4f", "refuted": "#d64545", "supported": "#c08a00", "unsupported": "#8a63c9"}
+_SAID = {True: "✓ passed", False: "✗ failed", None: "– not run"}
 _MARKS = {"proved": "✓", "refuted": "✗", "supported": "≈", "unsupported": "?"}
 _CELL = "text-align:left;vertical-align:top"
 _NO_FORMULAS = "tex2jax_ignore mathjax_ignore"  # MathJax leaves this alone: version 2, and 3
@@ -81,7 +82,7 @@ def verdict_html(v: Verdict, title: str = "", counterexample: Sequence[Sequence[
     >>> "✗ refuted" in shown, "1 &lt; 2" in shown, "#2e9e4f" in shown
     (True, True, False)
     """
-    evidence = [(e.kind, "✓ passed" if e.passed else "✗ failed", e.detail) for e in v.evidence]
+    evidence = [(e.kind, _SAID[e.passed], e.detail) for e in v.evidence]
     if counterexample is None and v.counterexample is not None:
         counterexample = counterexample_rows(v.counterexample)
     told = table(("evidence", "", "detail"), evidence, unbroken=(0, 1)) if evidence else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from ..derivations.model import Counterexample, Verdict
+from ..derivations.model import Counterexample, Evidence, Verdict
 
 _MEANING = {
     "proved": "proved for every size",
@@ -75,6 +76,22 @@ def counterexample_text(c: Counterexample) -> str:
     return "\n".join(lines)
 
 
+# By whether a check passed, failed, or could not be run.
+MARKS: dict[bool | None, str] = {True: "✓", False: "✗", None: "–"}
+WORDS: dict[bool | None, str] = {True: "yes", False: "no", None: "not run"}
+
+
+def evidence_line(e: Evidence) -> str:
+    """A piece of evidence as a line of text."""
+    return f"{MARKS[e.passed]} {e.kind:<12} {e.detail}".rstrip()
+
+
+def evidence_table(evidence: Iterable[Evidence]) -> list[str]:
+    """Evidence as a table in Markdown."""
+    rows = [f"| {cell(e.kind)} | {WORDS[e.passed]} | {cell(e.detail)} |" for e in evidence]
+    return ["| evidence | passed | detail |", "|---|---|---|", *rows]
+
+
 def verdict_text(v: Verdict) -> str:
     """A verdict for the terminal.
 
@@ -84,7 +101,7 @@ def verdict_text(v: Verdict) -> str:
       ✓ canonical    equal canonical forms
     """
     lines = [f"{v.verdict}: {headline(v)}"]
-    lines += [f"  {'✓' if e.passed else '✗'} {e.kind:<12} {e.detail}".rstrip() for e in v.evidence]
+    lines += [f"  {evidence_line(e)}" for e in v.evidence]
     if v.reason:
         lines.append(f"  reason: {v.reason}")
     if v.counterexample is not None:
@@ -102,9 +119,7 @@ def verdict_markdown(v: Verdict) -> str:
     """A verdict with a table of its evidence."""
     lines = [f"**{v.verdict}**: {headline(v)}", ""]
     if v.evidence:
-        lines += ["| evidence | passed | detail |", "|---|---|---|"]
-        lines += [f"| {cell(e.kind)} | {'yes' if e.passed else 'no'} | {cell(e.detail)} |" for e in v.evidence]
-        lines.append("")
+        lines += [*evidence_table(v.evidence), ""]
     if v.reason:
         lines += [f"Reason: {v.reason}", ""]
     if v.counterexample is not None:

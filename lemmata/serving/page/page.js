@@ -159,7 +159,7 @@ function show(data) {
   picture(data, title);
   $("evidence").hidden = !data.evidence?.length;
   $("evidence").querySelector("ul").replaceChildren(...(data.evidence ?? []).map((one) => element("li", [
-    element("span", one.passed ? "✓" : "✗", {className: one.passed ? "yes" : "no", ariaLabel: one.passed ? "passed" : "failed", role: "img"}),
+    passed(one.passed),
     element("span", one.kind, {className: "kind"}),
     detail(one.detail),
   ])));
@@ -169,6 +169,12 @@ function show(data) {
 /** A text whose lines do not end between a minus and what it belongs to. */
 function unbroken(text) {
   return text.split(/(-[\w.]{1,20})/).map((part, at) => at % 2 ? element("span", part, {className: "unbroken"}) : part);
+}
+
+/** Whether a check passed; null where it could not be run. */
+function passed(value) {
+  const [mark, word, className] = value ? ["✓", "passed", "yes"] : value === null ? ["–", "not run", ""] : ["✗", "failed", "no"];
+  return element("span", mark, {className, ariaLabel: word, role: "img"});
 }
 
 /** A long detail unfolds. */
