@@ -18,6 +18,7 @@ from .worker import Answer, Task, Worker, answer_in_worker
 Row = dict[str, Any]
 ATTEMPTS = 4  # how often a claim is submitted to an executor whose workers die
 SECONDS = 10.0
+PATIENCE = 120.0  # seconds without an answer, beside a claim's own, after which an executor is given up
 
 
 def prove_claims(claims: Iterable[Any], *, executor: Executor | None = None, jobs: int | None = None,
@@ -27,7 +28,8 @@ def prove_claims(claims: Iterable[Any], *, executor: Executor | None = None, job
 
     A claim is a `claims.Claim` or its data. `jobs` is the number of processes (all processors without it); with an
     `executor` the claims are submitted there instead: a `ProcessPoolExecutor`, `client.get_executor()` of Dask, Ray's,
-    ... A claim that takes longer than `seconds` is "unsupported: the time limit of ... is over".
+    ...; what it does not answer is judged here. A claim that takes longer than `seconds` is "unsupported: the time
+    limit of ... is over".
 
     >>> sine = {"id": "sine", "params": ["x"], "domain": {"x": "real"},
     ...         "forward": "np.sin(x)", "wrt": "x", "claimed": "np.cos(x)"}
@@ -104,19 +106,26 @@ def _in_processes(tasks: list[Task], jobs: int, seconds: float) -> Iterator[Row]
 # ---------------------------------------------------------------------- any executor
 def _in_executor(tasks: list[Task], executor: Executor, seconds: float) -> Iterator[Row]:
     futures = [_submitted(executor, task, seconds) for task in tasks]
+    patience = PATIENCE + seconds
     for task, future in zip(tasks, futures, strict=True):
-        yield _result(executor, task, future, seconds)
+        row = _result(executor, task, future, seconds, patience)
+        if row is None:  # nothing comes any more: a worker that was killed may have held a lock of the others
+            patience = 0.0
+        yield answered(task, seconds) if row is None else row
 
 
-def _result(executor: Executor, task: Task, future: Future[Row] | None, seconds: float) -> Row:
-    """The answer from the executor; where it gives none, however often it is asked, the claim is judged here."""
+def _result(executor: Executor, task: Task, future: Future[Row] | None, seconds: float, patience: float) -> Row | None:
+    """The answer from the executor, or None where it gives none, however often or long it is asked."""
     for _ in range(ATTEMPTS):
         if future is None:
             break
         try:
-            return future.result()
-        except (Exception, CancelledError):  # the worker died, or the executor gave the claim up
-            future = _submitted(executor, task, seconds)
+            return future.result(patience)
+        except (Exception, CancelledError):
+            if not future.done():  # it was waited for in vain
+                future.cancel()
+                return None
+            future = _submitted(executor, task, seconds)  # the worker died, or the executor gave the claim up
     return answered(task, seconds)
 
 

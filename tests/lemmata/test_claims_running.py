@@ -156,14 +156,43 @@ def test_what_an_executor_loses_is_submitted_again_and_in_the_end_judged_here(
     assert set(executor.seen.values()) == {asked}
 
 
+class Silent(Executor):
+    """Takes every claim and answers the first alone, as a pool does whose workers wait for a lock of a dead one."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, work: Callable[..., Any], /, task: Any, seconds: float) -> Future[Any]:  # type: ignore[override]
+        self.futures.append(Future())
+        if len(self.futures) == 1:
+            self.futures[0].set_result(work(task, seconds))
+        return self.futures[-1]
+
+
+def test_an_executor_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lemmata.claims_running.PATIENCE", 0.5)
+    executor, began = Silent(), time.perf_counter()
+    rows = list(lm.prove_claims([scalar(f"claim {n}") for n in range(6)], executor=executor, seconds=2.0))
+    assert outcomes(rows) == [(f"claim {n}", "proved") for n in range(6)]
+    assert all(f.cancelled() for f in executor.futures[1:])
+    assert time.perf_counter() - began < 12  # once, not for every claim
+
+
 def test_a_process_pool_that_breaks_loses_no_claim() -> None:
     """One of its processes is killed in the middle: the pool is broken for good, and the claims are judged here."""
     claims = [scalar(f"claim {n}") for n in range(12)]
-    with ProcessPoolExecutor(2) as executor:
+    executor = ProcessPoolExecutor(2)
+    processes = executor._processes
+    try:
         rows = lm.prove_claims(claims, executor=executor)
         found = [next(rows)]
-        os.kill(next(iter(executor._processes)), signal.SIGKILL)
+        os.kill(next(iter(processes)), signal.SIGKILL)
         found += rows
+    finally:
+        # Not by leaving a `with`: the killed process may have held the lock that the other one waits for.
+        for process in list(processes.values()):
+            process.kill()
+        executor.shutdown(wait=False, cancel_futures=True)
     assert outcomes(found) == [(c["id"], "proved") for c in claims]
 
 
