@@ -67,6 +67,7 @@ def fill(text: str, folder: Path | str = ".", file: str = "", display: Display =
     out, place, count = [mark], 0, 0
     errors: list[BlockError] = []
     warnings: list[str] = []
+    labels: dict[str, int] = {}
     for found in fences(text, lines, file):
         if isinstance(found, str):
             warnings.append(found)
@@ -75,6 +76,10 @@ def fill(text: str, folder: Path | str = ".", file: str = "", display: Display =
             errors.append(found)
             continue
         count += 1
+        label = found.block.options.get("label", "")
+        if label and labels.setdefault(label, found.block.line) != found.block.line:
+            errors.append(BlockError(found.block, f"the label {label} is that of the block in line {labels[label]}"))
+            continue
         try:
             markdown = woven(found.block, folder, display).markdown
         except BlockError as error:

@@ -114,9 +114,10 @@ def prove(block: Block, options: Options, folder: Path, display: Display) -> Wov
     result = prove_equation(_body(block), **_declared(options))
     verdict = _judged(block, result)
     d = result.derivation
-    lines = [display(result_latex(d), options.get("label", "")), "", *_where(d, domains=True),
-             f"{_verdict_line(verdict, d)}."]
-    return _woven(lines, verdict, options)
+    lines = [display(result_latex(d), options.get("label", "")), "", *_where(d, domains=True)]
+    if d.left == d.right:  # reading it has simplified it, as x/x to 1: what was asked is not what is shown
+        lines += [f"This is `{_body(block)}`, whose sides are the same as soon as they are read.", ""]
+    return _woven([*lines, f"{_verdict_line(verdict, d)}."], verdict, options)
 
 
 def shapes(block: Block, options: Options, folder: Path, display: Display) -> Woven:

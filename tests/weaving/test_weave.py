@@ -92,6 +92,22 @@ def test_what_cannot_be_read(text: str, said: str) -> None:
     assert said in str(filled.errors[0])
 
 
+def test_a_label_stands_for_one_block() -> None:
+    labelled = PROVE.replace(":shapes: z=K", ":shapes: z=K\n:label: eq-one")
+    assert [str(e) for e in fill(labelled + "\n" + labelled.replace("eq-one", "eq-two")).errors] == []
+    filled = fill(f"{labelled}\n{labelled}", file="n.md")
+    assert filled.blocks == 2
+    assert [str(e) for e in filled.errors] == ["n.md:7: {prove}: the label eq-one is that of the block in line 1"]
+
+
+def test_what_reading_makes_the_same_is_told() -> None:
+    """x/x is 1 as soon as it is read: the page then names what was asked."""
+    text = fill("```{prove}\n:shapes: x=\n:domain: x=positive\n\nx/x == 1\n```\n").text
+    assert "1 = 1" in text
+    assert "This is `x/x == 1`, whose sides are the same as soon as they are read." in text
+    assert "This is" not in FILLED
+
+
 def test_a_kind_that_looks_mistyped_is_told() -> None:
     filled = fill("```{derivatoin} deriv_softmax\n```\n", file="notes.md")
     assert filled.warnings == ("notes.md:1: {derivatoin} is left as it is; is {derivation} meant?",)
