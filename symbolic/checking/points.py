@@ -21,6 +21,7 @@ from .fields import Place
 from .sizes import Binding, index_bound, value_at
 
 Values = dict[Place, fmpq]
+MOST_PLACES = 10**6  # entries of an array that are drawn one by one
 
 
 class Point:
@@ -77,7 +78,11 @@ def _plain(value: fmpq | float) -> int | float | str:
 
 
 def places(shape: tuple[int, ...]) -> list[Place]:
-    """All index tuples of a shape."""
+    """All index tuples of a shape; an `UnsupportedError` for more than can be drawn."""
+    entries = math.prod(shape)
+    if entries > MOST_PLACES:
+        raise UnsupportedError(f"an array of shape {shape} has {entries} entries, too many to draw one by one; "
+                               "name the size, e.g. K, instead of writing a number")
     return list(itertools.product(*(range(n) for n in shape)))
 
 

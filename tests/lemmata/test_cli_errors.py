@@ -63,3 +63,13 @@ def test_what_is_not_proved_is_said_beside_a_file_too() -> None:
     assert ran.code == 1
     assert ran.out.startswith("\\begin{aligned}")
     assert ran.err.startswith("warning: refuted")
+
+
+@pytest.mark.parametrize("size", ["9999999*K", f"{10**20}*K"])
+def test_sizes_that_cannot_be_drawn_are_not_decided(size: str) -> None:
+    """The derivation is shown, but what the second path cannot look at is not called proved."""
+    undecided = run(*GRADIENT, "--shapes", f"z={size},y={size}")
+    assert undecided.code == 2
+    assert "unsupported: not decided" in undecided.out
+    assert "entries, too many to draw one by one; name the size" in undecided.out
+    assert "Traceback" not in undecided.err
