@@ -102,8 +102,9 @@ def sources_hash() -> str:
         folder = Path(str(module.__file__)).parent
         for file in sorted(folder.rglob("*.py")):
             total.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    for file in sorted(Path(__file__).parents[1].glob("*.py")):
-        total.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    own = Path(__file__).parent
+    for file in (*sorted(own.parent.glob("*.py")), *sorted(own.glob("*.py"))):
+        total.update(file.relative_to(own.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return total.hexdigest()
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from . import algebra, powers, signs
+from . import algebra, indicators, powers, signs
 from .context import Context
 from .shifts import HALF, MOST_STEPS, constant_part, function_atom, leads_negative, over, shifted
 from .terms import ONE, Atom, Poly, add, negative, number, of_atom, scale
@@ -31,7 +31,7 @@ def _bessel_of(ctx: Context, name: str, order: Poly, x: Poly) -> Poly:
     if whole is not None and whole < 0:  # F_-n = (±1)^n F_n
         sign = (-1) ** abs(whole) if name in ("besselj", "bessely") else 1
         order = negative(order)
-    elif (name == "besselk" or (name == "besseli" and algebra.is_integer_valued(order))) and leads_negative(order):
+    elif (name == "besselk" or (name == "besseli" and indicators.is_integer_valued(order))) and leads_negative(order):
         order = negative(order)
     if whole is not None and name in ("besselj", "besseli") and leads_negative(x):  # F_n(-x) = (-1)^n F_n(x)
         sign, x = sign * (-1) ** abs(whole), negative(x)

@@ -14,7 +14,7 @@ from flint import fmpq
 
 from ..language.errors import UnsupportedError
 from ..language.operations import OPERATIONS
-from . import algebra, matrices, powers, special, sums
+from . import algebra, indicators, matrices, powers, special, sums
 from .context import Context
 from .terms import POLY_ONE, ZERO, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, simple, skeleton, subtract
 
@@ -62,7 +62,7 @@ class _Derivative:
                 if a.data[:2] != own[:2] or a.data[3:] != own[3:]:
                     return ZERO
                 return algebra.product(
-                    ctx, *(algebra.equals_zero(ctx, subtract(p, q)) for p, q in zip(a.data[2], own[2], strict=True))
+                    ctx, *(indicators.equals_zero(ctx, subtract(p, q)) for p, q in zip(a.data[2], own[2], strict=True))
                 )
             case "exp":
                 return algebra.multiply(ctx, of_atom(a), self.of_mono(a.data[0]))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpz
 
-from . import algebra, signs, sums
+from . import algebra, indicators, signs, sums
 from .context import Context
 from .terms import (
     ONE,
@@ -49,7 +49,7 @@ def floor_of(ctx: Context, p: Poly) -> Poly | None:
                 bottom[a] = max(bottom.get(a, 0), -e)
     divisor = of_mono(sort_mono(bottom.items()), fmpq(number))
     top = algebra.multiply(ctx, p, divisor)
-    return quotient(ctx, top, divisor) if algebra.is_integer_valued(top) else None
+    return quotient(ctx, top, divisor) if indicators.is_integer_valued(top) else None
 
 
 def quotient(ctx: Context, top: Poly, divisor: Poly) -> Poly:
@@ -139,7 +139,7 @@ def _inner_atoms(part: object) -> list[Atom]:
 def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> Poly | None:
     """Σ_a Σ_k [i = n a + k] f(a, k) = f(⌊i/n⌋, i mod n) for k over n and n a + k over the range of i."""
     for delta, e in mono:
-        if delta.kind != "eq" or e != 1 or not algebra.is_integer_valued(delta.data[0]):
+        if delta.kind != "eq" or e != 1 or not indicators.is_integer_valued(delta.data[0]):
             continue
         equation: Poly = delta.data[0]
         turned = _rolled(ctx, equation, temporaries)
@@ -162,13 +162,14 @@ def contract_digits(ctx: Context, temporaries: tuple[Atom, ...], mono: Mono) -> 
                     {m: v for m, v in equation.terms.items() if high not in free_of(m) and low not in free_of(m)}
                 )
                 value = scale(rest, -ONE_Q / c)  # = n·high + low
-                if not algebra.is_integer_valued(value):
+                if not indicators.is_integer_valued(value):
                     continue
                 top = subtract(subtract(algebra.multiply(ctx, high.data[1], divisor), POLY_ONE), value)
                 q = quotient(ctx, value, divisor)
                 mapping = {high: q, low: remainder(ctx, value, divisor)}
                 body = algebra.substitute_mono(ctx, tuple(f for f in mono if f[0] is not delta), mapping)
-                body = algebra.product(ctx, body, algebra.at_least_zero(ctx, value), algebra.at_least_zero(ctx, top))
+                inside = (indicators.at_least_zero(ctx, value), indicators.at_least_zero(ctx, top))
+                body = algebra.product(ctx, body, *inside)
                 return sums.sum_over(ctx, tuple(t for t in temporaries if t not in (high, low)), body)
     return None
 

@@ -20,7 +20,7 @@ import sympy as sp
 from ..language.errors import HypothesisError
 from ..language.hypotheses import Hypothesis
 from ..language.nodes import free_indices, replace
-from . import algebra, bessel, permutations, sums
+from . import algebra, bessel, indicators, permutations, signs, sums
 from .context import Context, SumRule, TooLarge, Undefined
 from .reader import Reader
 from .terms import ONE, ONE_Q, Atom, Mono, Poly, add, merge, of_atom, of_mono, scale, skeleton, sort_mono, subtract
@@ -74,6 +74,26 @@ def equal(
     except RecursionError:
         yes, residual = False, "the expression is nested too deeply for the canonical form"
     return Equality(yes, time.perf_counter() - start, tuple(reader.ctx.used), residual)
+
+
+def holds(condition: sp.Basic, hypotheses: Sequence[Hypothesis] = (), seconds: float | None = 20.0) -> bool:
+    """Whether a condition on real expressions follows, for all sizes, from domains and hypotheses.
+
+    >>> from lemmata.symbolic.language import vocabulary as np
+    >>> from lemmata.symbolic.language.arrays import array
+    >>> p = np.softmax(array("z", "K")).body
+    >>> holds(p <= 1), holds(p < 1)
+    (True, False)
+    """
+    if not isinstance(condition, sp.Rel):
+        return condition is sp.true  # SymPy has decided it
+    try:
+        reader = context_for(hypotheses, seconds)
+        sign = signs.sign_by_factors(reader.ctx, subtract(reader.read(condition.lhs), reader.read(condition.rhs)))
+    except (TooLarge, Undefined, RecursionError):
+        return False
+    return sign in {">": ("+",), ">=": ("+", "0+"), "<": ("-",), "<=": ("-", "0-"), "!=": ("+", "-", "!")}.get(
+        condition.rel_op, ())
 
 
 def _small_cases(left: sp.Expr, right: sp.Expr) -> Iterator[tuple[sp.Expr, sp.Expr]]:
@@ -193,7 +213,7 @@ def away_from_kinks(ctx: Context, p: Poly) -> Poly:
         m: c
         for m, c in p.terms.items()
         if not any(
-            a.kind == "eq" and skeleton(a.data[0]) in ctx.kinks and not algebra.is_integer_valued(a.data[0])
+            a.kind == "eq" and skeleton(a.data[0]) in ctx.kinks and not indicators.is_integer_valued(a.data[0])
             for a, _ in m
         )
     }
@@ -212,10 +232,10 @@ def integer_equalities(ctx: Context, p: Poly) -> Poly:
         part = Poly({ONE: c})
         for a, e in m:
             factor = of_atom(a, e)
-            if a.kind == "eq" and algebra.is_integer_valued(a.data[0]):
+            if a.kind == "eq" and indicators.is_integer_valued(a.data[0]):
                 q = a.data[0]
                 factor = subtract(
-                    algebra.at_least_zero(ctx, q), algebra.at_least_zero(ctx, subtract(q, Poly({ONE: ONE_Q})))
+                    indicators.at_least_zero(ctx, q), indicators.at_least_zero(ctx, subtract(q, Poly({ONE: ONE_Q})))
                 )
             part = algebra.multiply(ctx, part, factor)
         parts.append(part)
@@ -257,13 +277,13 @@ def oriented(ctx: Context, p: Poly) -> Poly:
 
 def _one_way(ctx: Context, a: Atom, temporaries: Sequence[Atom]) -> Poly:
     p: Poly = a.data[0]
-    if not algebra.is_integer_valued(p) or p.terms.get(ONE):
+    if not indicators.is_integer_valued(p) or p.terms.get(ONE):
         return of_atom(a)
     leading = [p.terms[((t, 1),)] for t in temporaries if ((t, 1),) in p.terms] or [c for m, c in p.sorted_terms() if m]
     if leading[0] > 0:
         return of_atom(a)
     q = scale(p, -ONE_Q)
-    return add(subtract(Poly({ONE: ONE_Q}), of_atom(ctx.atom("ge", q))), algebra.equals_zero(ctx, q))
+    return add(subtract(Poly({ONE: ONE_Q}), of_atom(ctx.atom("ge", q))), indicators.equals_zero(ctx, q))
 
 
 def clear_denominators(ctx: Context, p: Poly) -> Poly:

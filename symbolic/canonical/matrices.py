@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from . import algebra, powers, signs, sums
+from . import algebra, cancellation, indicators, powers, signs, sums
 from .context import Context
 from .terms import ONE, ONE_Q, POLY_ONE, Atom, Mono, Poly, free_of, merge, negative, of_atom, scale, subtract
 
@@ -85,8 +85,8 @@ def _single(m: Matrix, kind: str) -> Atom | None:
 def inverse(ctx: Context, m: Matrix, i: Poly, j: Poly) -> Poly:
     """The element (i, j) of the inverse."""
     row, column, body = m
-    if body == algebra.equals_zero(ctx, subtract(of_atom(row), of_atom(column))):
-        return algebra.equals_zero(ctx, subtract(i, j))
+    if body == indicators.equals_zero(ctx, subtract(of_atom(row), of_atom(column))):
+        return indicators.equals_zero(ctx, subtract(i, j))
     content, m = _content(ctx, m)
     if content is not POLY_ONE:
         return algebra.multiply(ctx, powers.power_of(ctx, content, -1), inverse(ctx, m, i, j))
@@ -114,7 +114,7 @@ def inverse(ctx: Context, m: Matrix, i: Poly, j: Poly) -> Poly:
 def determinant(ctx: Context, m: Matrix) -> Poly:
     """The determinant."""
     row, column, body = m
-    if body == algebra.equals_zero(ctx, subtract(of_atom(row), of_atom(column))):
+    if body == indicators.equals_zero(ctx, subtract(of_atom(row), of_atom(column))):
         return POLY_ONE
     content, m = _content(ctx, m)
     if content is not POLY_ONE:
@@ -211,11 +211,8 @@ def _matched(ctx: Context, a: Atom, place: int, t: Atom, temporaries: tuple[Atom
                 if dict(current).get(b, 0) >= 1:
                     current = merge(current, ((b, -1),))
                     continue
-                match = (
-                    sums.match_sum(ctx, b, tuple(x for x in temporaries if x not in gone and x is not t), current)
-                    if b.kind == "sum"
-                    else None
-                )
+                left = tuple(x for x in temporaries if x not in gone and x is not t)
+                match = cancellation.match_sum(ctx, b, left, current) if b.kind == "sum" else None
                 if match is None:
                     break
                 current, more = match
@@ -229,7 +226,7 @@ def _matched(ctx: Context, a: Atom, place: int, t: Atom, temporaries: tuple[Atom
             others = tuple(x for x in temporaries if x not in gone)
             end = a.data[2] if place == 3 else a.data[3]
             delta = algebra.multiply(
-                ctx, algebra.equals_zero(ctx, subtract(end, of_atom(k))), algebra.of_factors(ctx, current)
+                ctx, indicators.equals_zero(ctx, subtract(end, of_atom(k))), algebra.of_factors(ctx, current)
             )
             result = sums.sum_over(ctx, tuple(x for x in others if x is not t), delta)
             left_over = Poly({m: v for m, v in matrix.terms.items() if m != lead})

@@ -16,7 +16,7 @@ from math import lcm
 from flint import fmpq, fmpz
 
 from ..language.errors import UnsupportedError
-from . import algebra, factoring, signs, special
+from . import algebra, factoring, indicators, signs, special
 from .context import Context, Undefined
 from .terms import (
     ONE,
@@ -122,7 +122,7 @@ def absolute(ctx: Context, p: Poly) -> Poly:
         return p
     if signs.is_nonnegative(ctx, negative(p)):
         return negative(p)
-    return algebra.multiply(ctx, p, subtract(scale(algebra.at_least_zero(ctx, p), fmpq(2)), POLY_ONE))
+    return algebra.multiply(ctx, p, subtract(scale(indicators.at_least_zero(ctx, p), fmpq(2)), POLY_ONE))
 
 
 def _mono_power(ctx: Context, mono: Mono, c: fmpq, e: Exponent) -> Poly:

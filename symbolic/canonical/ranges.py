@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from . import algebra, signs, sums
+from . import algebra, indicators, signs, sums
 from .context import Context
 from .terms import POLY_ONE, Atom, Mono, Poly, add, of_atom, scale, subtract
 
@@ -44,7 +44,7 @@ def _counted(ctx: Context, t: Atom, p: Poly) -> Poly | None:
     """How many t satisfy p ≥ 0, where that is known to lie between 0 and the size."""
     c = p.terms.get(((t, 1),))
     rest = Poly({m: v for m, v in p.terms.items() if m != ((t, 1),)})
-    if c is None or abs(c) != 1 or t in rest.free or not algebra.is_integer_valued(p):
+    if c is None or abs(c) != 1 or t in rest.free or not indicators.is_integer_valued(p):
         return None
     size = t.data[1]
     # t ≤ rest: rest + 1 of them; t ≥ -rest: size + rest of them

@@ -21,7 +21,7 @@ from ..language.indices import Index
 from ..language.linear_algebra import MatrixTensor
 from ..language.operations import BY_FUNCTION
 from ..language.sizes import size
-from . import algebra, derivative, digits, matrices, powers, sums
+from . import algebra, derivative, digits, indicators, matrices, powers, sums
 from .context import Context, SumRule
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, subtract
 
@@ -239,7 +239,7 @@ class Reader:
         return sums.argmax_over(self.ctx, t, body, self._read(node.value, env))
 
     def read_delta(self, node: nodes.Delta, env: Environment) -> Poly:
-        return algebra.equals_zero(self.ctx, subtract(self._read(node.args[0], env), self._read(node.args[1], env)))
+        return indicators.equals_zero(self.ctx, subtract(self._read(node.args[0], env), self._read(node.args[1], env)))
 
     def read_indicator(self, node: nodes.Indicator, env: Environment) -> Poly:
         return self._condition(node.condition, env)
@@ -261,17 +261,17 @@ class Reader:
             difference = subtract(self._read(c.lhs, env), self._read(c.rhs, env))
             match c.rel_op:
                 case ">=":
-                    return algebra.at_least_zero(self.ctx, difference)
+                    return indicators.at_least_zero(self.ctx, difference)
                 case "<=":
-                    return algebra.at_least_zero(self.ctx, negative(difference))
+                    return indicators.at_least_zero(self.ctx, negative(difference))
                 case ">":
-                    return subtract(POLY_ONE, algebra.at_least_zero(self.ctx, negative(difference)))
+                    return subtract(POLY_ONE, indicators.at_least_zero(self.ctx, negative(difference)))
                 case "<":
-                    return subtract(POLY_ONE, algebra.at_least_zero(self.ctx, difference))
+                    return subtract(POLY_ONE, indicators.at_least_zero(self.ctx, difference))
                 case "==":
-                    return algebra.equals_zero(self.ctx, difference)
+                    return indicators.equals_zero(self.ctx, difference)
                 case "!=":
-                    return subtract(POLY_ONE, algebra.equals_zero(self.ctx, difference))
+                    return subtract(POLY_ONE, indicators.equals_zero(self.ctx, difference))
         raise UnsupportedError(f"the condition {c} has no reading; use comparisons joined by And, Or and Not")
 
     def read_derivative(self, node: nodes.PartialDerivative, env: Environment) -> Poly:
@@ -334,7 +334,7 @@ class Reader:
 
     def read_mod(self, node: Any, env: Environment) -> Poly:
         top, divisor = (self._read(a, env) for a in node.args)
-        if len(divisor.terms) != 1 or not algebra.is_integer_valued(top) or not algebra.is_integer_valued(divisor):
+        if len(divisor.terms) != 1 or not all(map(indicators.is_integer_valued, (top, divisor))):
             return self.read_function(node, env)
         return digits.remainder(self.ctx, top, divisor)
 

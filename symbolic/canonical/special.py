@@ -13,7 +13,7 @@ from math import factorial
 
 from flint import fmpq
 
-from . import algebra, bessel, powers, signs
+from . import algebra, bessel, indicators, powers, signs
 from .context import Context, Undefined
 from .shifts import HALF, MOST_STEPS, constant_part, function_atom, leads_negative, over, shifted
 from .terms import POLY_ONE, ZERO, Atom, Poly, add, negative, number, of_atom, scale, skeleton, subtract
@@ -292,7 +292,7 @@ def note_singular_places(ctx: Context, name: str, arguments: list[Poly]) -> None
     last = arguments[-1]
     if name in ("polylog", "ellipk", "ellipe", "sinint", "sinhint") and not signs.is_nonzero(ctx, last):
         ctx.kinks.update(
-            skeleton(a.data[0]) for m in algebra.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq"
+            skeleton(a.data[0]) for m in indicators.equals_zero(ctx, last).terms for a, _ in m if a.kind == "eq"
         )
     if name == "floor":
         ctx.used.setdefault("away from kinks")

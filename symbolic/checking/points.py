@@ -82,7 +82,7 @@ def places(shape: tuple[int, ...]) -> list[Place]:
     entries = math.prod(shape)
     if entries > MOST_PLACES:
         raise UnsupportedError(f"an array of shape {shape} has {entries} entries, too many to draw one by one; "
-                               "name the size, e.g. K, instead of writing a number")
+                               "name a large size, e.g. K, or give the array fewer axes")
     return list(itertools.product(*(range(n) for n in shape)))
 
 

@@ -71,5 +71,5 @@ def test_sizes_that_cannot_be_drawn_are_not_decided(size: str) -> None:
     undecided = run(*GRADIENT, "--shapes", f"z={size},y={size}")
     assert undecided.code == 2
     assert "unsupported: not decided" in undecided.out
-    assert "entries, too many to draw one by one; name the size" in undecided.out
+    assert "entries, too many to draw one by one; name a large size" in undecided.out
     assert "Traceback" not in undecided.err

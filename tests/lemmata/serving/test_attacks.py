@@ -184,7 +184,9 @@ def test_shapes_domains_and_hypotheses_are_bounded(attacked: Server, change: Any
     started = time.monotonic()
     answer = attacked.ask(GRADIENT | change)
     assert time.monotonic() - started < BOUND
-    assert answer.status in (400, 422, 504, 507), answer.text[:300]
+    assert answer.status in (200, 400, 422, 504, 507), answer.text[:300]
+    # Arrays of these sizes cannot be drawn, so that a derivation may be shown, but is not called proved.
+    assert answer.status != 200 or answer.json["verdict"] == "unsupported"
 
 
 @pytest.mark.parametrize("name", ["np", "numpy", "e", "def", "class", "exec", "print", "gradient", "None", "p", "L",

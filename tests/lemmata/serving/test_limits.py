@@ -109,7 +109,7 @@ def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("this platform has no limit of memory for a process")
     pool = Pool(1, seconds=60, memory=64 << 20)
     try:
-        answer = pool.ask(GRADIENT | {"shapes": "z=9000000 y=9000000", "detail": "brief", "domain": ""})
+        answer = pool.ask(GRADIENT | {"shapes": "z=900000 y=900000", "detail": "brief", "domain": ""})
         assert answer["error"]["kind"] == "memory"
         assert pool.ask(pools.WARM)["verdict"] == "proved"
     finally:
