@@ -87,13 +87,13 @@ def holds(condition: sp.Basic, hypotheses: Sequence[Hypothesis] = (), seconds: f
     """
     if not isinstance(condition, sp.Rel):
         return condition is sp.true  # SymPy has decided it
+    wanted = {">": ("+",), ">=": ("+", "0+"), "<": ("-",), "<=": ("-", "0-"), "!=": ("+", "-", "!")}
     try:
         reader = context_for(hypotheses, seconds)
-        sign = signs.sign_by_factors(reader.ctx, subtract(reader.read(condition.lhs), reader.read(condition.rhs)))
+        return all(signs.sign_by_factors(reader.ctx, subtract(reader.read(a), reader.read(b)))
+                   in wanted.get(condition.rel_op, ()) for a, b in _small_cases(condition.lhs, condition.rhs))
     except (TooLarge, Undefined, RecursionError):
         return False
-    return sign in {">": ("+",), ">=": ("+", "0+"), "<": ("-",), "<=": ("-", "0-"), "!=": ("+", "-", "!")}.get(
-        condition.rel_op, ())
 
 
 def _small_cases(left: sp.Expr, right: sp.Expr) -> Iterator[tuple[sp.Expr, sp.Expr]]:

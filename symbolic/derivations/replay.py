@@ -22,7 +22,7 @@ from ..language.errors import HypothesisError, UnsupportedError
 from ..language.hypotheses import Hypothesis
 from ..language.indices import Index
 from .chains import BrokenChain, check_chain, check_parts, link
-from .declarations import false_declaration
+from .declarations import Doubt, doubt
 from .model import Derivation, Evidence, Step, Verdict
 
 MANY_PARTS = 10  # a system with more adjoints has each of them looked at by the second path at one binding of the sizes
@@ -83,8 +83,11 @@ def _replay_parts(d: Derivation, *, steps: bool, seed: int, seconds: float) -> V
                              seconds=sum(e.seconds for e in found)) for found in evidence.values())
     chain = Evidence("chain rule", True, f"the {len(d.parts)} local statements are those of reverse mode through "
                                          f"{len(d.definitions)} definitions")
-    return Verdict(worst.verdict, (chain, *gathered), conditions=tuple(conditions_found), notes=tuple(notes),
-                   counterexample=worst.counterexample, reason=worst.reason, seconds=time.perf_counter() - start)
+    verdict = Verdict(worst.verdict, (chain, *gathered), conditions=tuple(conditions_found), notes=tuple(notes),
+                      counterexample=worst.counterexample, reason=worst.reason, seconds=time.perf_counter() - start)
+    # In the parts names stand for themselves, with their domains; what these are worth is seen in the whole.
+    return _doubted(verdict, doubt([d.left, *d.definitions, *(x for p in d.parts for x in p.definitions)],
+                                   d.hypotheses, seed))
 
 
 def _linked(part: Verdict, links: Verdict) -> Verdict:
@@ -135,10 +138,9 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
         # The second path looks at the statement first: what it refutes needs no long search for a proof.
         first = check_equal(steps[0].before, steps[0].after, indices, hypotheses, variable=variable, seed=seed,
                             thorough=thorough, budget_seconds=2.0 if thorough else 0.2)
-        if first.equal is not False and (
-            wrong := false_declaration([steps[0].before, steps[0].after], hypotheses, seed)
-        ):
-            return Verdict("unsupported", reason=wrong, seconds=time.perf_counter() - start)
+        doubted = None if first.equal is False else doubt([steps[0].before, steps[0].after], hypotheses, seed)
+        if doubted is not None and doubted.false:
+            return Verdict("unsupported", reason=doubted.reason, seconds=time.perf_counter() - start)
         began = time.perf_counter()
         answers = [equal(s.before, s.after, hypotheses, 1.0 if first.equal is False else seconds)
                    for s in (steps[:1] if first.equal is False else steps)]
@@ -174,8 +176,15 @@ def judge(steps: Sequence[Step], indices: Sequence[Index], hypotheses: Sequence[
     except (UnsupportedError, HypothesisError) as error:
         return Verdict("unsupported", tuple(evidence), reason=str(error), seconds=time.perf_counter() - start)
     notes = (*(_NOTES[u] for u in used if u in _NOTES), *(e.detail for e in constant))
-    return Verdict(verdict, tuple(evidence), conditions=conditions, notes=notes,  # type: ignore[arg-type]
-                   seconds=time.perf_counter() - start)
+    return _doubted(Verdict(verdict, tuple(evidence), conditions=conditions, notes=notes,  # type: ignore[arg-type]
+                            seconds=time.perf_counter() - start), doubted)
+
+
+def _doubted(verdict: Verdict, found: Doubt | None) -> Verdict:
+    """The verdict, where a domain that was declared of a definition does not follow: then nothing is proved by it."""
+    if found is None or verdict.verdict not in ("proved", "supported"):
+        return verdict
+    return changed(verdict, verdict="unsupported" if found.false else "supported", reason=found.reason)
 
 
 _NOTES = {

@@ -252,9 +252,14 @@ def tensor_of(value: Array) -> Tensor:
 
 
 def define(name: str, value: ArrayLike, origin: str = "", domain: str | Domain = "real") -> Array:
-    """Name an intermediate: the array p with p := value, which stays named in results until it is unfolded."""
+    """Name an intermediate: the array p with p := value, which stays named in results until it is unfolded.
+
+    A domain is a claim about the value, which is proved with whatever uses it; most definitions need none.
+    """
     value = as_array(value)
-    return of_tensor(DefinedTensor(name, value.indices, value.body, origin, domain))
+    tensor = DefinedTensor(name, value.indices, value.body, origin, domain)
+    tensor.domain.check_shape(name, tensor.shape)
+    return of_tensor(tensor)
 
 
 def as_array(value: ArrayLike) -> Array:
