@@ -15,7 +15,7 @@ copyright = "Lemmata contributors, MIT licence"
 version = release = lemmata.__version__
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "lemmata.sphinx", "pictures", "theorem_pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "lemmata.sphinx", "pictures", "theorem_pages", "whole_site"]
 exclude_patterns = ["pictures", "notebooks", "_ext", "README*"]
 nitpicky = True
 # Signatures name SymPy's classes and our own internal ones, which have no page here.

@@ -145,7 +145,7 @@ def pages_of(name: str, rows: Mapping[str, Facts]) -> list[Page]:
 
 def _byline(row: Facts) -> str:
     verdict = f"[{VERDICTS[row['verdict']]}](#evidence){{.verdict .{row['verdict']}}}"
-    return f"{{.byline}}\n{verdict} · `{row['name']}` · [{words(row['topic'])}](index.md#{slug(row['topic'])})"
+    return f"{{.byline}}\n{verdict} · `{row['name']}` · [{row['topic']}](index.md#{slug(row['topic'])})"
 
 
 def _numpy(row: Facts) -> list[str]:
@@ -259,11 +259,6 @@ def _fitting(block: str) -> list[str]:
 
 
 # ---------------------------------------------------------------------- the index
-def words(topic: str) -> str:
-    """A topic as it is read."""
-    return topic.replace("_", " ")
-
-
 def slug(topic: str) -> str:
     """The anchor of a topic's heading."""
     return re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")
@@ -275,9 +270,9 @@ def index_page(rows: Mapping[str, Facts]) -> Page:
     topics = dict.fromkeys(r["topic"] for r in rows.values())
     out = ["# Theorems", "", f"{proved} of {len(rows)} proved, each when this page was built; "
            "the [graph](graph.md) shows which uses which.", "",
-           " · ".join(f"[{words(topic)}](#{slug(topic)})" for topic in topics), ""]
+           " · ".join(f"[{topic}](#{slug(topic)})" for topic in topics), ""]
     for topic in topics:
-        out += [f"## {words(topic)[0].upper() + words(topic)[1:]}", "", "{.theorem-table}",
+        out += [f"## {topic[0].upper() + topic[1:]}", "", "{.theorem-table}",
                 "| theorem | name | verdict |", "|---|---|---|"]
         for row in (r for r in rows.values() if r["topic"] == topic):
             title = row["title"].replace("|", r"\|")

@@ -32,7 +32,7 @@ def _gamma() -> Array:
     return array("gamma", "", domain="nonnegative")
 
 
-@theorem(topic="focal-loss", title="Derivative of the focal loss by the probability", source=f"{_LIN}, eq. (5)")
+@theorem(topic="focal loss", title="Derivative of the focal loss by the probability", source=f"{_LIN}, eq. (5)")
 def deriv_focal_loss_of_probability() -> Claim:
     p, gamma, alpha = array("p", "", domain="(0,1)"), _gamma(), array("alpha", "", domain="positive")
     return Claim(
@@ -54,7 +54,7 @@ def _binary_check(label: int) -> NumericCheck:
     return NumericCheck(_SIGMOID[0], primal=_SIGMOID[1], arguments=("z",), options=options, primal_options=options)
 
 
-@theorem(topic="focal-loss", title="Gradient of the binary focal loss for label 1", source=f"{_LIN}, appendix B")
+@theorem(topic="focal loss", title="Gradient of the binary focal loss for label 1", source=f"{_LIN}, appendix B")
 def deriv_sigmoid_focal_loss_one() -> Claim:
     z, p, gamma, alpha = _binary()
     slope = _by_probability(p, gamma, alpha)
@@ -67,7 +67,7 @@ def deriv_sigmoid_focal_loss_one() -> Claim:
     )
 
 
-@theorem(topic="focal-loss", title="Gradient of the binary focal loss for label 0", source=f"{_LIN}, appendix B")
+@theorem(topic="focal loss", title="Gradient of the binary focal loss for label 0", source=f"{_LIN}, appendix B")
 def deriv_sigmoid_focal_loss_zero() -> Claim:
     z, p, gamma, alpha = _binary()
     slope = _by_probability(1 - p, gamma, 1 - alpha)
@@ -80,7 +80,7 @@ def deriv_sigmoid_focal_loss_zero() -> Claim:
     )
 
 
-@theorem(topic="focal-loss", title="Gradient of the binary focal loss, both labels", source=f"{_LIN}, appendix B")
+@theorem(topic="focal loss", title="Gradient of the binary focal loss, both labels", source=f"{_LIN}, appendix B")
 def deriv_sigmoid_focal_loss() -> Claim:
     z, y = array("z", ""), array("y", "", domain="binary")
     gamma, alpha = _gamma(), array("alpha", "", domain="(0,1)")
@@ -112,7 +112,7 @@ def _softmax_check(*arguments: str) -> NumericCheck:
     return NumericCheck(_SOFTMAX[0], primal=_SOFTMAX[1], arguments=arguments, options=options, primal_options=options)
 
 
-@theorem(topic="focal-loss", title="Gradient of the softmax focal loss", source=f"{_LIN}, eq. (5), with softmax")
+@theorem(topic="focal loss", title="Gradient of the softmax focal loss", source=f"{_LIN}, eq. (5), with softmax")
 def deriv_softmax_focal_loss() -> Claim:
     z, c = array("z", "K"), array("c", "", domain="index<K")
     gamma, alpha = _gamma(), array("alpha", "", domain="positive")
@@ -134,7 +134,7 @@ def deriv_softmax_focal_loss() -> Claim:
     )
 
 
-@theorem(topic="focal-loss", title="Gradient of the mean softmax focal loss", source=f"{_LIN}, eq. (5), with softmax")
+@theorem(topic="focal loss", title="Gradient of the mean softmax focal loss", source=f"{_LIN}, eq. (5), with softmax")
 def deriv_softmax_focal_loss_mean() -> Claim:
     z, t = array("Z", "N,K"), array("t", "N", domain="index<K")
     gamma, alpha = _gamma(), array("alpha", "", domain="positive")

@@ -30,7 +30,7 @@ def _sums_to_one(p: Array) -> Hypothesis:
     return equal(lm.sum(p, axis=-1), 1)
 
 
-@theorem(topic="kl-divergence", title="KL divergence is cross-entropy minus entropy", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="KL divergence is cross-entropy minus entropy", source=f"{_COVER}, eq. (2.26)")
 def kl_divergence_eq_cross_entropy_sub_entropy() -> Claim:
     p, q = array("p", "K", domain="positive"), array("q", "K", domain="positive")
     return Claim(
@@ -42,7 +42,7 @@ def kl_divergence_eq_cross_entropy_sub_entropy() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Derivative of KL by its first argument", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="Derivative of KL by its first argument", source=f"{_COVER}, eq. (2.26)")
 def deriv_kl_divergence_first() -> Claim:
     p, q = array("p", "K", domain="positive"), array("q", "K", domain="positive")
     return Claim(
@@ -55,7 +55,7 @@ def deriv_kl_divergence_first() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Derivative of KL by its second argument", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="Derivative of KL by its second argument", source=f"{_COVER}, eq. (2.26)")
 def deriv_kl_divergence_second() -> Claim:
     p, q = array("p", "K", domain="positive"), array("q", "K", domain="positive")
     return Claim(
@@ -68,7 +68,7 @@ def deriv_kl_divergence_second() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Gradient of KL(p‖softmax(z)) by the logits", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="Gradient of KL(p‖softmax(z)) by the logits", source=f"{_COVER}, eq. (2.26)")
 def deriv_kl_divergence_softmax_second() -> Claim:
     z, p = array("z", "K"), array("p", "K", domain="positive")
     q = lm.softmax(z, name="q")
@@ -92,7 +92,7 @@ def deriv_kl_divergence_softmax_second() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Gradient of KL(softmax(z)‖p) by the logits", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="Gradient of KL(softmax(z)‖p) by the logits", source=f"{_COVER}, eq. (2.26)")
 def deriv_kl_divergence_softmax_first() -> Claim:
     z, p = array("z", "K"), array("p", "K", domain="positive")
     q = lm.softmax(z, name="q")
@@ -111,7 +111,7 @@ def deriv_kl_divergence_softmax_first() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Gradient of the mean KL over a batch", source=f"{_COVER}, eq. (2.26)")
+@theorem(topic="KL divergence", title="Gradient of the mean KL over a batch", source=f"{_COVER}, eq. (2.26)")
 def deriv_kl_divergence_softmax_second_mean() -> Claim:
     z, p = array("Z", "N,K"), array("P", "N,K", domain="positive")
     q, n = lm.softmax(z, name="Q"), z.shape[0]
@@ -149,7 +149,7 @@ def _distillation(divergence: str) -> NumericCheck:
     )
 
 
-@theorem(topic="kl-divergence", title="Gradient of distillation with cross-entropy", source=f"{_HINTON}, eq. (2)")
+@theorem(topic="KL divergence", title="Gradient of distillation with cross-entropy", source=f"{_HINTON}, eq. (2)")
 def deriv_distillation_cross_entropy() -> Claim:
     z, tau, q, p = _student_and_teacher()
     return Claim(
@@ -168,7 +168,7 @@ def deriv_distillation_cross_entropy() -> Claim:
     )
 
 
-@theorem(topic="kl-divergence", title="Gradient of distillation with KL", source=f"{_HINTON}, eq. (2)")
+@theorem(topic="KL divergence", title="Gradient of distillation with KL", source=f"{_HINTON}, eq. (2)")
 def deriv_distillation_kl() -> Claim:
     z, tau, q, p = _student_and_teacher()
     entropy = lm.sum(p * lm.log(p))

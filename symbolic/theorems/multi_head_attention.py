@@ -48,7 +48,7 @@ def attend(q: Array, k: Array, v: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- heads
-@theorem(topic="multi_head_attention", title="Splitting merged heads gives the heads back", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Splitting merged heads gives the heads back", source=_VASWANI)
 def split_merge_heads() -> Claim:
     x = array("X", "B,h,n,d_k")
     _, h, _, d = x.shape
@@ -61,7 +61,7 @@ def split_merge_heads() -> Claim:
     )
 
 
-@theorem(topic="multi_head_attention", title="Merging split heads gives the columns back", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Merging split heads gives the columns back", source=_VASWANI)
 def merge_split_heads() -> Claim:
     x = array("X", "B,n,h*d_k")
     return Claim(
@@ -74,7 +74,7 @@ def merge_split_heads() -> Claim:
     )
 
 
-@theorem(topic="multi_head_attention", title="Projecting and splitting is projecting to each head", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Projecting and splitting is projecting to each head", source=_VASWANI)
 def split_heads_project() -> Claim:
     x, w = array("X", "B,n,d"), array("W", "d,h,d_k")
     _, h, d_k = w.shape
@@ -89,7 +89,7 @@ def split_heads_project() -> Claim:
     )
 
 
-@theorem(topic="multi_head_attention", title="Merged heads times W_O are a sum over heads", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Merged heads times W_O are a sum over heads", source=_VASWANI)
 def merge_heads_project() -> Claim:
     heads, w = array("H", "B,h,n,d_v"), array("W_O", "h*d_v,d")
     _, h, _, d_v = heads.shape
@@ -103,7 +103,7 @@ def merge_heads_project() -> Claim:
     )
 
 
-@theorem(topic="multi_head_attention", title="One head is plain attention", source=_VASWANI)
+@theorem(topic="multi-head attention", title="One head is plain attention", source=_VASWANI)
 def multi_head_one() -> Claim:
     x = array("X", "B,n,d")
     w_q, w_k, w_v = array("W_Q", "d,1,d_k"), array("W_K", "d,1,d_k"), array("W_V", "d,1,d_v")
@@ -124,7 +124,7 @@ def multi_head_one() -> Claim:
     )
 
 
-@theorem(topic="multi_head_attention", title="Repeating key heads is grouping query heads", source=_AINSLIE)
+@theorem(topic="multi-head attention", title="Repeating key heads is grouping query heads", source=_AINSLIE)
 def scores_repeat_key_heads() -> Claim:
     q, k = array("Q", "g*r,n,d_k"), array("K", "g,m,d_k")
     g, r = k.shape[0], size("r")
@@ -165,21 +165,21 @@ def _system(output: Array, wrt: list[Array], name: str, notes: list[str]) -> Sys
     return System(lm.sum(g * output), wrt, notes=["The cotangent of the output Y is G.", *notes], numpy=check)
 
 
-@theorem(topic="multi_head_attention", title="Gradient of multi-head self-attention", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Gradient of multi-head self-attention", source=_VASWANI)
 def vjp_multi_head_attention() -> System:
     x, weights = array("X", "B,n,d"), _weights("d")
     notes = ["X is used three times, so dX has three terms.", _AXES]
     return _system(_multi_head(x, x, weights), [x, *weights], "self_attention", notes)
 
 
-@theorem(topic="multi_head_attention", title="Gradient of multi-head cross-attention", source=_VASWANI)
+@theorem(topic="multi-head attention", title="Gradient of multi-head cross-attention", source=_VASWANI)
 def vjp_cross_attention() -> System:
     x, context, weights = array("X", "n,d"), array("C", "m,c"), _weights("c")
     notes = ["The n queries come from X, the m keys and values from the context C, of another length and width.", _AXES]
     return _system(_multi_head(x, context, weights), [x, context, *weights], "cross_attention", notes)
 
 
-@theorem(topic="multi_head_attention", title="Gradient of grouped-query attention", source=_AINSLIE)
+@theorem(topic="multi-head attention", title="Gradient of grouped-query attention", source=_AINSLIE)
 def vjp_grouped_query_attention() -> System:
     q, k, v = array("Q", "g,r,n,d_k"), array("K", "g,m,d_k"), array("V", "g,m,d_v")
     scores = define("S", lm.einsum("grna,gma->grnm", q, k) / lm.sqrt(Array((), q.shape[-1])))

@@ -16,7 +16,7 @@ html_theme = "furo"
 SITE = f"""
 import sys
 sys.path.insert(0, {str(EXTENSION)!r})
-extensions = ["myst_parser", "lemmata.sphinx", "theorem_pages"]
+extensions = ["myst_parser", "lemmata.sphinx", "theorem_pages", "whole_site"]
 myst_enable_extensions = ["dollarmath", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 4
 html_theme = "furo"

@@ -57,6 +57,24 @@ def test_a_second_build_proves_nothing_again_and_writes_the_same_sources(small: 
     assert {p.name: p.stat().st_mtime_ns for p in (small / "site-kept" / "theorems").iterdir()} == kept
 
 
+def test_a_guide_that_is_renamed_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Not its page, and not its old name beside the pages that were not written again."""
+    folder = tmp_path / "docs"
+    guides = INDEX.replace("theorems/index", "first\nother\ntheorems/index")
+    one = SITE.replace('["deriv_softmax", "sum_softmax", "vjp_softmax"]', '["sum_softmax"]')
+    write(folder, conf_py=one, index_md=guides, first_md="# The first\n", other_md="# Other\n")
+    assert make(folder).code == 0
+    assert "The first" in (tmp_path / "site" / "other.html").read_text(encoding="utf-8")
+    (folder / "first.md").unlink()
+    write(folder, second_md="# The second\n", index_md=guides.replace("first", "second"))
+    built = make(folder)
+    assert built.code == 0, built.words
+    beside = (tmp_path / "site" / "other.html").read_text(encoding="utf-8")
+    assert "The second" in beside
+    assert "The first" not in beside
+    assert not (tmp_path / "site" / "first.html").exists()
+
+
 def test_a_tampered_theorem_fails_the_build(tmp_path: Path) -> None:
     built = make(write(tmp_path / "docs", conf_py=SITE + TAMPERED, index_md=INDEX))
     assert built.code != 0

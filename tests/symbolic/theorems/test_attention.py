@@ -34,7 +34,7 @@ from lemmata.verification import verify_theorem
 
 SEED = 0
 SCALE = 1 + sp.Rational(9, 10**4)
-TOPICS = ("attention", "multi_head_attention")
+TOPICS = ("attention", "multi-head attention")
 NAMES = [name for name, t in theorems().items() if t.topic in TOPICS]
 ONE_HEAD = ["vjp_attention", "vjp_attention_causal", "vjp_attention_bias"]
 SYSTEMS = [name for name in NAMES if isinstance(theorems()[name].claim(), System)]
