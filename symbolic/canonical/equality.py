@@ -87,13 +87,21 @@ def holds(condition: sp.Basic, hypotheses: Sequence[Hypothesis] = (), seconds: f
     """
     if not isinstance(condition, sp.Rel):
         return condition is sp.true  # SymPy has decided it
-    wanted = {">": ("+",), ">=": ("+", "0+"), "<": ("-",), "<=": ("-", "0-"), "!=": ("+", "-", "!")}
     try:
         reader = context_for(hypotheses, seconds)
-        return all(signs.sign_by_factors(reader.ctx, subtract(reader.read(a), reader.read(b)))
-                   in wanted.get(condition.rel_op, ()) for a, b in _small_cases(condition.lhs, condition.rhs))
+        return all(_stands_so(reader.ctx, condition.rel_op, subtract(reader.read(a), reader.read(b)))
+                   for a, b in _small_cases(condition.lhs, condition.rhs))
     except (TooLarge, Undefined, RecursionError):
         return False
+
+
+_WANTED = {">": ("+",), ">=": ("+", "0+"), "<": ("-",), "<=": ("-", "0-"), "!=": ("+", "-", "!")}
+
+
+def _stands_so(ctx: Context, relation: str, difference: Poly) -> bool:
+    if not difference.terms:  # no sign word says zero alone
+        return relation in (">=", "<=")
+    return signs.sign_by_factors(ctx, difference) in _WANTED.get(relation, ())
 
 
 def _small_cases(left: sp.Expr, right: sp.Expr) -> Iterator[tuple[sp.Expr, sp.Expr]]:

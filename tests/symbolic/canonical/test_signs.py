@@ -17,8 +17,10 @@ import lemmata.symbolic.calculus
 from lemmata.symbolic.canonical import intervals, signs
 from lemmata.symbolic.canonical.conditions import conditions
 from lemmata.symbolic.canonical.context import Context, TooLarge, Undefined
-from lemmata.symbolic.canonical.equality import context_for
+from lemmata.symbolic.canonical.equality import context_for, holds
 from lemmata.symbolic.canonical.terms import Poly, add
+from lemmata.symbolic.language import vocabulary
+from lemmata.symbolic.language.arrays import array
 from lemmata.symbolic.language.indices import index
 from lemmata.symbolic.language.nodes import IndexSum, Tensor
 
@@ -187,6 +189,14 @@ def test_bounds_that_are_known() -> None:
     ]:
         reader = context_for()
         assert signs.sign_by_factors(reader.ctx, reader.read(expression)) == sign, expression
+
+
+@pytest.mark.parametrize("shape", ["1", "N,1", "1,1"])
+def test_what_is_equal_is_neither_above_nor_below(shape: str) -> None:
+    """A softmax over one class is 1, and its bound is reached."""
+    p = vocabulary.softmax(array("z", shape)).body
+    assert [holds(p >= 1), holds(p <= 1)] == [True, True]
+    assert [holds(p > 1), holds(p < 1), holds(sp.Ne(p, 1))] == [False, False, False]
 
 
 def test_the_points_see_a_sum_that_pays_for_its_terms_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
