@@ -212,7 +212,8 @@ def _differences(d: Derivation, check: NumericCheck | None, points: Sequence[tup
             # A primal that anyone may write can be too steep for the step. Whether differences can be relied on is
             # asked of differences with a smaller step, not of the derivative that they are to judge.
             finer = _left_with_holes(d, partial(_by_differences, scale=_FINER))(inputs, actual.shape)
-            if not compare(finer, difference, rtol=RTOL_DIFFERENCES * second, atol=ATOL_DIFFERENCES * second):
+            rtol, atol = RTOL_DIFFERENCES * second, ATOL_DIFFERENCES * second
+            if finer is None or not compare(finer, difference, rtol=rtol, atol=atol):
                 return not_run("differences", f"{what} is too steep at {sizes_text(sizes)}: differences depend on "
                                "their step", time.perf_counter() - began)
         if not result:
