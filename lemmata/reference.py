@@ -82,6 +82,7 @@ def _hand_written(row: Mapping[str, Any]) -> list[str]:
 
 def verdict_table(row: Mapping[str, Any]) -> str:
     """The verdict with its conditions, evidence, reason and notes, as Markdown."""
+    from .symbolic.rendering.prose import plain_markdown
     from .symbolic.rendering.verdict import WORDS, cell
 
     where = f", where {' and '.join(row['conditions'])}" if row["conditions"] else ""
@@ -90,8 +91,8 @@ def verdict_table(row: Mapping[str, Any]) -> str:
         lines += ["| evidence | passed | detail |", "|---|---|---|"]
         lines += [f"| {e['kind']} | {WORDS[e['passed']]} | {cell(e['detail'])} |" for e in row["evidence"]]
     if row["reason"]:
-        lines += ["", f"Reason: {row['reason']}"]
-    lines += ["", *(f"- {note}" for note in row["notes"])] if row["notes"] else []
+        lines += ["", f"Reason: {plain_markdown(row['reason'])}"]
+    lines += ["", *(f"- {plain_markdown(note)}" for note in row["notes"])] if row["notes"] else []
     return "\n".join(lines).rstrip()
 
 

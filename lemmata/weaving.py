@@ -20,6 +20,7 @@ from typing import Any
 
 from .symbolic.derivations.model import Counterexample, Verdict
 from .symbolic.language.errors import LemmataError
+from .symbolic.rendering.wording import ENGLISH, language, languages
 
 # LaTeX of a display and its label ("" for none) -> the display in a dialect of Markdown.
 Display = Callable[[str, str], str]
@@ -121,7 +122,8 @@ def woven(block: Block, folder: Path | str = ".", display: Display = plain_displ
         raise BlockError(block, f"there is no block {{{block.kind}}}; blocks: {', '.join(KINDS)}")
     options = _read_options(block)
     try:
-        filled: Woven = getattr(weaving_kinds, block.kind)(block, options, Path(folder), display)
+        with language(options.get("language", ENGLISH)):
+            filled: Woven = getattr(weaving_kinds, block.kind)(block, options, Path(folder), display)
     except BlockError:
         raise
     except LemmataError as error:
@@ -181,7 +183,7 @@ def _label(text: str) -> str:
 
 _DETAIL = _one_of("brief", "normal", "full")
 _FORMS = _one_of("steps", "display", "result", "vector")
-_COMMON: dict[str, Parser] = {"label": _label, "allow": _one_of("supported")}
+_COMMON: dict[str, Parser] = {"label": _label, "allow": _one_of("supported"), "language": _one_of(*languages())}
 _DECLARED: dict[str, Parser] = {"shapes": _text, "domain": _text, "given": _hypotheses}
 _CODE: dict[str, Parser] = {"cotangent": _text, "sizes": _text, "avoid": _text}
 
@@ -205,7 +207,7 @@ KINDS: Mapping[str, BlockKind] = {
     "shapes": BlockKind(
         {"x": _sizes, "q": _sizes, "kv": _sizes, "heads": _text, "kv-heads": _text, "head-size": _text, "cache": _text,
          "mask": _one_of("causal", "padding"), "length-first": _flag, "no-bias": _flag,
-         "form": _one_of("table", "svg", "latex"), "label": _label},
+         "form": _one_of("table", "svg", "latex"), "label": _label, "language": _COMMON["language"]},
         "mha or cross-attention"),
     "gradient": BlockKind(
         {"wrt": _text, "backward": _text, "detail": _DETAIL, "form": _FORMS, **_DECLARED, **_CODE, **_COMMON},

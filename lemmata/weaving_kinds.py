@@ -16,6 +16,7 @@ from .result import Result
 from .symbolic.derivations.model import Derivation, Verdict
 from .symbolic.rendering import latex, verdict_text
 from .symbolic.rendering.derivation import derivation_parts
+from .symbolic.rendering.prose import plain_markdown
 from .symbolic.rendering.statement import (
     declared_markdown,
     domains_markdown,
@@ -23,6 +24,7 @@ from .symbolic.rendering.statement import (
     vector_result_latex,
     where_markdown,
 )
+from .symbolic.rendering.wording import said
 from .symbolic.shapes import cross_attention, multi_head_attention
 from .symbolic.shapes.markdown import trace_markdown
 from .terminal import headline, sizes_of
@@ -61,13 +63,14 @@ def theorem(block: Block, options: Options, folder: Path, display: Display) -> W
     verdict = _judged(block, result)
     d = result.derivation
     parts = derivation_parts(d, "brief", 0)
-    lines = [f"**{d.title}** (`{d.name}`)", "", *([f"Given {declared_markdown(d)}.", ""] if d.tensors else []),
+    lines = [f"**{plain_markdown(said(d.title))}** (`{d.name}`)", "",
+             *([said(f"Given {declared_markdown(d)}."), ""] if d.tensors else []),
              display(result_latex(d), options.get("label", "")), ""]
     lines += _where(d)
     vector = vector_result_latex(d)
     if vector is not None:
-        lines += ["In vector form:", "", display(vector, ""), ""]
-    lines += [f"- {_verdict_line(verdict, d)}", *parts.remarks]
+        lines += [said("In vector form:"), "", display(vector, ""), ""]
+    lines += [f"- {said(_verdict_line(verdict, d))}", *parts.remarks]
     return _woven(lines, verdict, options, theorem=block.argument)
 
 
@@ -100,12 +103,12 @@ def gradient(block: Block, options: Options, folder: Path, display: Display) -> 
         except api.UnsupportedError:
             continue  # what is read for the proof need not have a derivation that is worth showing
         if len(wrt) > 1:
-            lines += [f"**By** ${latex(result.derivation.variable.tensor)}$" if result.derivation.variable is not None
-                      else f"**By** `{name}`", ""]
+            by = result.derivation.variable
+            lines += [said(f"**By** ${latex(by.tensor)}$" if by is not None else f"**By** `{name}`"), ""]
         lines += _shown(block, options, result, display, label=options.get("label", "") if n == 0 else "")
     these = "these" if len(wrt) > 1 else "this"
-    lines += [f"`{backward.__name__}` computes {these}: {headline(verdict, proof.sizes)}."]
-    lines += [f"- {note}" for note in verdict.notes]
+    lines += [said(f"`{backward.__name__}` computes {these}: {said(headline(verdict, proof.sizes))}.")]
+    lines += [f"- {plain_markdown(said(note))}" for note in verdict.notes]
     return _woven(lines, verdict, options, depends_on=source_files(function, backward))
 
 
@@ -116,8 +119,8 @@ def prove(block: Block, options: Options, folder: Path, display: Display) -> Wov
     d = result.derivation
     lines = [display(result_latex(d), options.get("label", "")), "", *_where(d, domains=True)]
     if d.left == d.right:  # reading it has simplified it, as x/x to 1: what was asked is not what is shown
-        lines += [f"This is `{_body(block)}`, whose sides are the same as soon as they are read.", ""]
-    return _woven([*lines, f"{_verdict_line(verdict, d)}."], verdict, options)
+        lines += [said(f"This is `{_body(block)}`, whose sides are the same as soon as they are read."), ""]
+    return _woven([*lines, said(f"{_verdict_line(verdict, d)}.")], verdict, options)
 
 
 def shapes(block: Block, options: Options, folder: Path, display: Display) -> Woven:
@@ -155,7 +158,7 @@ def _derived(block: Block, options: Options, result: Result, display: Display, t
     verdict = _judged(block, result)
     lines = _shown(block, options, result, display, options.get("label", ""))
     if verdict.conditions or verdict.verdict != "proved":
-        lines += ["", f"- {_verdict_line(verdict, result.derivation)}"]
+        lines += ["", f"- {said(_verdict_line(verdict, result.derivation))}"]
     return _woven(lines, verdict, options, depends_on, theorem)
 
 
@@ -185,15 +188,15 @@ def _number(lines: list[str], display: Display, label: str) -> None:
 
 def _where(d: Derivation, domains: bool = False) -> list[str]:
     """Definitions and hypotheses; with `domains` also those of arrays that no line above has declared."""
-    said = "; ".join(s for s in (where_markdown(d), domains_markdown(d) if domains else "") if s)
-    return [said, ""] if said else []
+    parts = [s for s in (where_markdown(d), domains_markdown(d) if domains else "") if s]
+    return [said("; ").join(parts), ""] if parts else []
 
 
 def _judged(block: Block, result: Result) -> Verdict:
     verdict = result.verdict
-    said = hints(result, verdict) if verdict.verdict != "proved" else []
-    said = [re.sub(r"--([a-z]+)", r":\1:", h) for h in said]  # options of a block, not of the command line
-    notes = "".join(f"\n  note: {h}" for h in said)
+    found = hints(result, verdict) if verdict.verdict != "proved" else []
+    found = [re.sub(r"--([a-z]+)", r":\1:", h) for h in found]  # options of a block, not of the command line
+    notes = "".join(f"\n  note: {h}" for h in found)
     accepted(block, verdict, verdict_text(verdict) + notes)
     return verdict
 

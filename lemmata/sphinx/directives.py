@@ -23,6 +23,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from ..symbolic.rendering.wording import ENGLISH, language, said
 from ..weaving import KINDS, Block, BlockError, myst_display, woven
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ class BlockDirective(SphinxDirective):
         markdown = filled.markdown
         pages = env.config.lemmata_theorem_pages
         if filled.theorem and pages:
-            markdown += f"\n[The proof of `{filled.theorem}`]({pages.format(name=filled.theorem)})\n"
+            with language(options.get("language", ENGLISH)):
+                words = said(f"The proof of `{filled.theorem}`")
+            markdown += f"\n[{words}]({pages.format(name=filled.theorem)})\n"
         box = nodes.container(classes=["lemmata", f"lemmata-{self.name}"])
         box += self._parsed(markdown, file, line)
         self.set_source_info(box)

@@ -140,3 +140,8 @@ def domain(name: str | Domain) -> Domain:
     raise HypothesisError(f"unknown domain {name!r}; write one of {', '.join(sorted(_NAMED))}, an interval such as "
                           f"'(0,1)', "
                           "several joined by '|', a finite set such as '{-1,1}', or 'index<K'")
+
+
+def domain_names() -> tuple[str, ...]:
+    """The domains that have a name of their own, in order."""
+    return tuple(sorted(_NAMED))

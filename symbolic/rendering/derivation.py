@@ -38,6 +38,7 @@ from .prose import breakable, escaped, sentences
 from .system_forms import system_latex, system_parts, system_tex_body, system_text
 from .text import write as write_text
 from .tree import Node, Relation
+from .wording import said
 
 _LONGEST_LEFT = 22
 
@@ -87,7 +88,7 @@ def _each_text(shown: Document) -> str:
 
 def _each_latex(shown: Document) -> str:
     letters = ", ".join(map(write_latex, shown.for_each))
-    return rf" \quad \text{{for each }} {letters}" if shown.for_each else ""
+    return rf" \quad \text{{{said('for each ')}}} {letters}" if shown.for_each else ""
 
 
 # ---------------------------------------------------------------------- LaTeX
@@ -167,14 +168,14 @@ def derivation_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -
     shown = document(d, detail)
     given: list[str] = []
     if shown.declared:
-        given += [f"Given {declared_latex(shown)}.", ""]
+        given += [said(f"Given {declared_latex(shown)}."), ""]
     if shown.definitions:
         given += [*aligned(_definition_rows(shown)), ""]
     if shown.hypotheses:
-        given += [f"Assume {assumptions(shown)}.", ""]
+        given += [said(f"Assume {assumptions(shown)}."), ""]
     result: list[str] = []
     if shown.vector is not None:
-        result = ["In vector form:", "", *block(_vector(shown.vector, write_latex) + _each_latex(shown)), ""]
+        result = [said("In vector form:"), "", *block(_vector(shown.vector, write_latex) + _each_latex(shown)), ""]
     return MarkdownParts(
         heading=markdown_heading(shown.title, shown.name, level),
         given=tuple(given),

@@ -11,9 +11,10 @@ from .document import PHASE_WORDS, Line
 from .latex import SIGNS as LATEX_SIGNS
 from .latex import write as write_latex
 from .lines import broken
-from .prose import escaped, sentences, space
+from .prose import escaped, plain_markdown, sentences, space
 from .text import write as write_text
 from .tree import Node, Relation
+from .wording import said
 
 TEXT_WIDTH = 92
 LATEX_WIDTH = 62
@@ -61,20 +62,20 @@ def hypothesis_rows(shown: Given) -> list[str]:
         assert isinstance(relation, Relation)
         row = f"{write_latex(relation.left)} &{LATEX_SIGNS[relation.sign]} {write_latex(relation.right)}"
         rows.append(
-            row + (rf" \quad \text{{for all }} {', '.join(write_latex(x) for x in letters)}" if letters else "")
+            row + (rf" \quad \text{{{said('for all ')}}} {', '.join(map(write_latex, letters))}" if letters else "")
         )
     return rows
 
 
 def assumptions(shown: Given) -> str:
-    return ", ".join(f"${row.replace('&', '')}$" for row in hypothesis_rows(shown))
+    return said(", ").join(f"${row.replace('&', '')}$" for row in hypothesis_rows(shown))
 
 
 def reason_markdown(line: Line, detail: Detail) -> str:
     if detail == "brief" or not (line.rules or line.reasons):
         return ""
-    why = sentences(line.reasons) or PHASE_WORDS.get(line.phase, "")
-    return why + (f" ({', '.join(f'`{r}`' for r in line.rules)})" if line.rules else "")
+    why = sentences(line.reasons) or said(PHASE_WORDS.get(line.phase, ""))
+    return why + (said(f" ({', '.join(f'`{r}`' for r in line.rules)})") if line.rules else "")
 
 
 def block(latex: str) -> list[str]:
@@ -105,8 +106,9 @@ def declared_latex(shown: Given, restricted: bool = False) -> str:
             continue
         power = "^{" + r" \times ".join(write_latex(n) for n in sizes) + "}" if sizes else ""
         _, where, words = space(entries)
-        parts.append(rf"${write_latex(name)} \in {where}{power}$" + (f" ({escaped(words)})" if words else ""))
-    return ", ".join(parts)
+        told = escaped(words) if said(words) == words else said(words)  # TeX escapes are for English
+        parts.append(rf"${write_latex(name)} \in {where}{power}$" + (said(f" ({told})") if told else ""))
+    return said(", ").join(parts)
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ class MarkdownParts:
 
 def markdown_heading(title: str, name: str, level: int) -> tuple[str, ...]:
     """The title as a heading of the level, and the name where it is another."""
-    return ((f"{'#' * level} {title}", "") if title else ()) + ((f"`{name}`", "") if title != name else ())
+    heading = (f"{'#' * level} {plain_markdown(said(title))}", "") if title else ()
+    return heading + ((f"`{name}`", "") if title != name else ())
 
 
 def subheading(level: int, title: str) -> tuple[str, ...]:
@@ -136,9 +139,9 @@ def subheading(level: int, title: str) -> tuple[str, ...]:
 
 def markdown_remarks(notes: Sequence[str], uses: Sequence[str], source: str) -> tuple[str, ...]:
     """A list of notes, theorems used, and the source."""
-    out = [f"- {n}" for n in notes]
+    out = [f"- {plain_markdown(said(n))}" for n in notes]
     if uses:
-        out.append("- Uses " + ", ".join(f"`{u}`" for u in uses) + ".")
+        out.append(said("- Uses " + said(", ").join(f"`{u}`" for u in uses) + "."))
     if source:
-        out.append(f"- Source: {source}")
+        out.append(said(f"- Source: {plain_markdown(source)}"))
     return tuple(out)

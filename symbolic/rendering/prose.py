@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from .names import GREEK, LATEX_COMMAND
+from .wording import listed, said
 
 
 def escaped(text: str) -> str:
@@ -122,6 +123,17 @@ for _digit, _letter in enumerate("₀₁₂₃₄₅₆₇₈₉"):
     _PROSE[_letter] = rf"$_{{{_digit}}}$"
 
 
+def plain_markdown(text: str) -> str:
+    r"""Prose for Markdown in which stars, outer underscores and < are no marks; code between backticks stays.
+
+    >>> print(plain_markdown("cos(k*omega_0), sin(k*omega_0) and `a*b` < 1"))
+    cos(k\*omega_0), sin(k\*omega_0) and `a*b` \< 1
+    """
+    parts = re.split(r"(`[^`]*`)", text)
+    parts[::2] = (re.sub(r"[*<]|(?<!\w)_|_(?!\w)", r"\\\g<0>", part) for part in parts[::2])
+    return "".join(parts)
+
+
 def breakable(name: str) -> str:
     """A rule's name in typewriter type that may be broken at its underscores."""
     return escaped(name).replace(r"\_", r"\_\allowbreak{}")
@@ -138,19 +150,19 @@ def sentences(reasons: Iterable[str]) -> str:
 
     def close() -> None:
         if clauses:
-            text = "; ".join(dict.fromkeys(clauses))
+            text = listed(dict.fromkeys(clauses))
             # a formula or a name at the beginning stays as it is
-            result.append((text[0].upper() + text[1:] if re.match(r"[a-z]{2,}[ ,-]|a ", text) else text) + ".")
+            result.append((text[0].upper() + text[1:] if re.match(r"[a-z]{2,}[ ,-]|a ", text) else text) + said("."))
             clauses.clear()
 
     for reason in reasons:
         if reason.endswith("."):
             close()
-            result.append(reason)
+            result.append(said(reason))
         else:
             clauses.extend(reason.split("; "))
     close()
-    return " ".join(dict.fromkeys(result))
+    return said(" ").join(dict.fromkeys(result))
 
 
 def space(entries: str) -> tuple[str, str, str]:

@@ -16,6 +16,7 @@ from .pieces import LATEX_WIDTH, aligned_latex, assumptions, declared_latex, lat
 from .system_document import system_document, wanted
 from .text import write as write_text
 from .tree import Node, Relation
+from .wording import listed, said
 
 _LINE = LATEX_WIDTH + 22
 
@@ -32,10 +33,10 @@ def result_latex(d: Derivation) -> str:
 def vector_result_latex(d: Derivation) -> str | None:
     """The statement in vectors and matrices, or None where it cannot be said faithfully."""
     if d.parts:
-        said = [s.result for s in wanted(system_document(d, "brief"))]
-        if not said or any(s.vector is None for s in said):
+        found = [s.result for s in wanted(system_document(d, "brief"))]
+        if not found or any(s.vector is None for s in found):
             return None
-        return aligned_latex([row for s in said if s.vector is not None
+        return aligned_latex([row for s in found if s.vector is not None
                               for row in _rows(s.vector.left, s.vector.right, s.for_each)])
     shown = document(d, "brief")
     if shown.vector is None:
@@ -55,7 +56,7 @@ def _rows(left: Node | None, right: Node, for_each: Sequence[Node] = ()) -> list
     else:
         rows = [*(rf"&\phantom{{{{}}={{}}}} {x}" for x in latex_lines(left)), f"&= {first}", *rest]
     if for_each:
-        rows[-1] += rf" \quad \text{{for each }} {', '.join(map(write_latex, for_each))}"
+        rows[-1] += rf" \quad \text{{{said('for each ')}}} {', '.join(map(write_latex, for_each))}"
     return rows
 
 
@@ -71,8 +72,8 @@ def domains_markdown(d: Derivation) -> str:
     >>> print(domains_markdown(find_theorem("vjp_layer_norm").derivation()))
     for $\\varepsilon \\in \\mathbf{R}$ (positive)
     """
-    said = declared_latex(system_document(d, "brief") if d.parts else document(d, "brief"), restricted=True)
-    return f"for {said}" if said else ""
+    restricted = declared_latex(system_document(d, "brief") if d.parts else document(d, "brief"), restricted=True)
+    return said(f"for {restricted}") if restricted else ""
 
 
 def where_markdown(d: Derivation) -> str:
@@ -92,7 +93,7 @@ def where_markdown(d: Derivation) -> str:
     else:
         shown = document(d, "brief")
         definitions, assumed = list(shown.definitions), assumptions(shown)
-    said = ["where " + ", ".join(f"${write_latex(r)}$" for r in definitions)] if definitions else []
+    parts = ["where " + said(", ").join(f"${write_latex(r)}$" for r in definitions)] if definitions else []
     if assumed:
-        said.append(f"assuming {assumed}")
-    return "; ".join(said)
+        parts.append(f"assuming {assumed}")
+    return listed(parts)

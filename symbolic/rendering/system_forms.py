@@ -32,6 +32,7 @@ from .prose import breakable, escaped, sentences
 from .system_document import Said, Section, system_document, wanted
 from .text import write as write_text
 from .tree import Node, Relation
+from .wording import said
 
 # Both forms of the definitions stand side by side up to this width, counted in characters of the text.
 _ONE_ROW = 58
@@ -39,8 +40,8 @@ _ONE_ROW = 58
 _ONE_PAGE = 16
 
 
-def _best(said: Said) -> Relation:
-    return said.vector or said.index
+def _best(form: Said) -> Relation:
+    return form.vector or form.index
 
 
 # ---------------------------------------------------------------------- text
@@ -71,12 +72,12 @@ def system_text(d: Derivation, detail: Detail = "normal") -> str:
     return "\n".join(out) + "\n"
 
 
-def _line(said: Said) -> str:
-    return write_text(_best(said)) + _each_text(said)
+def _line(form: Said) -> str:
+    return write_text(_best(form)) + _each_text(form)
 
 
-def _each_text(said: Said) -> str:
-    return f"   (for each {', '.join(map(write_text, said.for_each))})" if said.vector and said.for_each else ""
+def _each_text(form: Said) -> str:
+    return f"   (for each {', '.join(map(write_text, form.for_each))})" if form.vector and form.for_each else ""
 
 
 def _columns(given: Sequence[Said]) -> list[str]:
@@ -126,15 +127,15 @@ def _rows(left: Node, right: Node, sign: str = "=") -> list[str]:
     return [f"{write_latex(left)} &{sign} {first}", *(rf"&\qquad {r}" for r in rest)]
 
 
-def _each_latex(said: Said) -> str:
-    letters = ", ".join(map(write_latex, said.for_each))
-    return rf" \quad \text{{for each }} {letters}" if said.vector and said.for_each else ""
+def _each_latex(form: Said) -> str:
+    letters = ", ".join(map(write_latex, form.for_each))
+    return rf" \quad \text{{{said('for each ')}}} {letters}" if form.vector and form.for_each else ""
 
 
-def _relation_rows(said: Said, relation: Relation) -> list[str]:
+def _relation_rows(form: Said, relation: Relation) -> list[str]:
     rows = _rows(relation.left, relation.right, relation.sign)
-    if relation is said.vector:
-        rows[-1] += _each_latex(said)
+    if relation is form.vector:
+        rows[-1] += _each_latex(form)
     return rows
 
 
@@ -183,10 +184,10 @@ def system_latex(d: Derivation, detail: Detail = "normal") -> str:
 def system_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> MarkdownParts:
     """The parts of a gradient in named adjoints as Markdown with `$$` mathematics."""
     shown = system_document(d, detail)
-    forward, backward, gradients = (subheading(level, t) for t in ("Forward", "Backward", "Gradients"))
-    given = [f"Given {declared_latex(shown)}.", ""]
+    forward, backward, gradients = (subheading(level, said(t)) for t in ("Forward", "Backward", "Gradients"))
+    given = [said(f"Given {declared_latex(shown)}."), ""]
     if shown.hypotheses:
-        given += [f"Assume {assumptions(shown)}.", ""]
+        given += [said(f"Assume {assumptions(shown)}."), ""]
     given += [*forward, *aligned(_both_rows([*shown.forward, shown.loss])), ""]
     chain = [*backward]
     middle = [s for s in shown.sections if not s.wanted]
@@ -194,9 +195,9 @@ def system_parts(d: Derivation, detail: Detail = "normal", level: int = 2) -> Ma
         chain += [*aligned(_best_rows(middle)), ""]
     if detail != "brief":
         for s in shown.sections:
-            chain += [f"**Adjoint of** ${write_latex(s.of)}$", "", *aligned(_section_rows(s, False)), ""]
+            chain += [said(f"**Adjoint of** ${write_latex(s.of)}$"), "", *aligned(_section_rows(s, False)), ""]
             chain += _rules_markdown(s, detail)
-            chain += [f"By {', '.join(f'`{u}`' for u in s.uses)}.", ""] if s.uses else []
+            chain += [said(f"By {', '.join(f'`{u}`' for u in s.uses)}."), ""] if s.uses else []
     return MarkdownParts(
         heading=markdown_heading(shown.title, shown.name, level),
         given=tuple(given),
@@ -213,9 +214,9 @@ def _rules_markdown(s: Section, detail: Detail) -> list[str]:
         return []
     shown = [", ".join(f"`{r}`" for r in line.rules) for line in lines]
     if detail == "normal":
-        return [f"Rules: {shown[0]}.", ""]
+        return [said(f"Rules: {shown[0]}."), ""]
     why = [sentences(line.reasons) for line in lines]
-    told = [f"{w} ({rules})" if w else rules for rules, w in zip(shown, why, strict=True)]
+    told = [w + said(f" ({rules})") if w else rules for rules, w in zip(shown, why, strict=True)]
     return [*(f"{n}. {t}" for n, t in enumerate(told, 1)), ""]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..derivations.model import Counterexample, Evidence, Verdict
+from .prose import plain_markdown
 
 _MEANING = {
     "proved": "proved for every size",
@@ -112,7 +113,7 @@ def verdict_text(v: Verdict) -> str:
 
 def cell(text: str) -> str:
     """Text for a cell of a Markdown table."""
-    return text.replace("|", r"\|").replace("\n", " ")
+    return plain_markdown(text).replace("|", r"\|").replace("\n", " ")
 
 
 def verdict_markdown(v: Verdict) -> str:
@@ -121,8 +122,8 @@ def verdict_markdown(v: Verdict) -> str:
     if v.evidence:
         lines += [*evidence_table(v.evidence), ""]
     if v.reason:
-        lines += [f"Reason: {v.reason}", ""]
+        lines += [f"Reason: {plain_markdown(v.reason)}", ""]
     if v.counterexample is not None:
         lines += ["```", counterexample_text(v.counterexample), "```", ""]
-    lines += [f"- {n}" for n in v.notes]
+    lines += [f"- {plain_markdown(n)}" for n in v.notes]
     return "\n".join(lines).rstrip() + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..rendering.wording import listed, said
 from .axes import pattern
 from .notation import cost, scalar, shown_bindings, shown_conditions, sizes, symbols
 from .text import total_lines, warning_lines
@@ -24,23 +25,23 @@ def trace_markdown(trace: Trace, heading: bool = True) -> str:
     """The trace as Markdown: a document of its own, or without a heading a part of another."""
     parts = [f"# {trace.title}", ""] if heading else []
     if shown_bindings(trace):
-        parts += [f"Sizes: {', '.join(f'`{b}`' for b in shown_bindings(trace))}.", ""]
+        parts += [said(f"Sizes: {', '.join(f'`{b}`' for b in shown_bindings(trace))}."), ""]
     if shown_conditions(trace):
-        parts += [f"Condition: {'; '.join(shown_conditions(trace))}.", ""]
-    parts += ["| " + " | ".join(_HEADS) + " |", "|" + "|".join(["---:", *["---"] * 6, "---:", "---:"]) + "|"]
+        parts += [said(f"Condition: {listed(shown_conditions(trace))}."), ""]
+    parts += ["| " + " | ".join(map(said, _HEADS)) + " |", "|" + "|".join(["---:", *["---"] * 6, "---:", "---:"]) + "|"]
     parts += [_row(trace, k, line) for k, line in enumerate(trace.lines, 1)]
-    parts += ["", "Why, line by line:", ""]
+    parts += ["", said("Why, line by line:"), ""]
     for k, line in enumerate(trace.lines, 1):
         more = "; ".join(s for s in (line.proof, scalar(trace, line)) if s)
         parts.append(
-            f"{k}. **{line.operation}** `{line.formula}`: {_plain(line.why)}"
-            + (f". `{more}`" if more else "")
-            + "".join(f" **Warning:** {_plain(w)}" for w in line.warnings)
+            f"{k}. **{said(line.operation)}** `{line.formula}`{said(': ')}{_plain(said(line.why))}"
+            + (f"{said('. ')}`{more}`" if more else "")
+            + "".join(said(f" **Warning:** {_plain(w)}") for w in line.warnings)
         )
     totals = total_lines(trace)
-    parts += ["", *(f"- {t.strip()}" for t in totals)]
-    parts += [f"- {w}" for w in warning_lines(trace)]
-    parts += [f"- note: {_plain(n)}" for n in trace.notes]
+    parts += ["", *(f"- {said(t.strip())}" for t in totals)]
+    parts += [f"- {said(w)}" for w in warning_lines(trace)]
+    parts += [said(f"- note: {_plain(said(n))}") for n in trace.notes]
     return "\n".join(parts) + "\n"
 
 
@@ -54,7 +55,7 @@ def _row(trace: Trace, k: int, line: Line) -> str:
     costs = [_code(cost(trace, c)) if c != 0 else "" for c in (line.parameters, line.multiply_adds)]
     cells = [
         str(k),
-        line.operation,
+        said(line.operation),
         _code(line.formula),
         _code(line.einsum),
         before,

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lemmata.markdown_blocks import Fence, fences
 from lemmata.symbolic.language.errors import LemmataError
+from lemmata.symbolic.rendering.wording import catalogue
 from lemmata.weaving import KINDS, Block, BlockError, BlockNotProved, latex_display, myst_display, woven
 
 CODE = '''
@@ -262,3 +264,46 @@ def test_two_pictures_on_a_page_have_names_of_their_own() -> None:
         assert {a or b for a, b in used} <= set(own)
         names += own
     assert len(set(names)) == len(names)
+
+
+# ---------------------------------------------------------------------- languages
+CHINESE = Path(__file__).parents[2] / "docs/zh/index.md"
+ENGLISH_WORDS = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,}){2}")
+
+
+def test_the_chinese_page_is_chinese_throughout() -> None:
+    """No phrase of its blocks is missing in the catalogue, and no sentence of them is left in English."""
+    catalogue("zh").missing.clear()
+    woven_blocks = 0
+    text = CHINESE.read_text(encoding="utf-8")
+    for fence in fences(text, text.splitlines(keepends=True)):
+        if isinstance(fence, Fence):
+            assert "language" in fence.block.options, fence.block
+            markdown = woven(fence.block).markdown
+            # mathematics, names of rules, pictures, and sources, which are as they were published
+            words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<svg.*?</svg>|^[^\n]*出处[^\n]*$", "", markdown,
+                          flags=re.DOTALL | re.MULTILINE)
+            assert ENGLISH_WORDS.findall(words) == [], markdown
+            woven_blocks += 1
+    assert woven_blocks > 20
+    assert list(catalogue("zh").missing) == []
+
+
+@pytest.mark.parametrize(("kind", "argument", "options", "body", "parts"), [
+    ("prove", "", {"shapes": "z=K"}, "sum(softmax(z)) == 1", ["其中 $p_{i}", "对任意 K 已证明。"]),
+    ("theorem", "deriv_softmax", {}, "", ["已知 $z", "写成向量形式：", "- 对任意 K 已证明", "- 出处：Bridle"]),
+    ("derivation", "", {"kind": "gradient", "wrt": "p", "shapes": "p=K", "domain": "p=(0,1)"}, "sum(log(p)*p)",
+     ["已知 $p", "乘积法则；链式法则（log 的导数）"]),
+    ("derivation", "vjp_layer_norm", {"detail": "full"}, "", ["**前向**", "**反向**", "**梯度**", r"\text{对每个 }"]),
+    ("shapes", "mha", {"x": "B,n,d", "heads": "4"}, "", ["| 运算 |", "逐行解释：", "参数总量："]),
+])
+def test_a_block_speaks_chinese(kind: str, argument: str, options: dict[str, str], body: str, parts: list[str]) -> None:
+    shown = woven(Block(kind, argument, {**options, "language": "zh"}, body)).markdown
+    for part in parts:
+        assert part in shown
+    assert "已" not in woven(Block(kind, argument, options, body)).markdown
+
+
+def test_a_language_that_is_not_there() -> None:
+    assert "language" in fail("theorem", "deriv_softmax", {"language": "xx"})
+    assert "en, zh" in fail("theorem", "deriv_softmax", {"language": "xx"})

@@ -28,6 +28,7 @@ export function scrolling(inner, className, label) {
 }
 
 const INLINE = /\$([^$]+)\$|`([^`]*)`|\*\*(.+?)\*\*|<br>|\\([*_<|\\])/g;
+const ESCAPED = /\\([*_<|\\])/g;
 
 function inline(text) {
   const nodes = [];
@@ -80,7 +81,7 @@ export function read(markdown) {
       answer.nodes.push(table(lines.slice(at, end)));
       at = end - 1;
     } else if (heading && !answer.title) {
-      answer.title = heading[2];
+      answer.title = heading[2].replace(ESCAPED, "$1");
     } else if (heading) {
       answer.nodes.push(element("h3", inline(heading[2])));
     } else if (numbered) {

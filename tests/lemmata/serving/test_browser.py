@@ -83,6 +83,16 @@ def test_a_formula_is_typed_and_proved(opened: Opened) -> None:
     assert page.evaluate("document.activeElement.id") == "answer"
 
 
+def test_a_title_is_as_it_was_typed(opened: Opened) -> None:
+    page = opened.page
+    page.get_by_label("What is asked").select_option("prove")
+    page.get_by_label("Equation").fill("x**2 * y**2 == (x*y)**2")
+    page.get_by_label("Shapes").fill("x= y=")
+    page.get_by_label("Shapes").press("Control+Enter")
+    expect(page.locator("#verdict")).to_contain_text("proved")
+    expect(page.locator("#title")).to_contain_text("x**2 * y**2 == (x*y)**2")
+
+
 def test_everything_is_typeset(opened: Opened) -> None:
     """A formula that KaTeX refuses would stand there as its source."""
     page = opened.page

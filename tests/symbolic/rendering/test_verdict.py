@@ -46,3 +46,10 @@ def test_markdown_escapes_its_cells() -> None:
     shown = verdict_markdown(REFUTED)
     assert r"| canonical | no | a\|b differs |" in shown
     assert "K = 3" in shown
+
+
+def test_stars_of_a_detail_are_no_marks_of_markdown() -> None:
+    known = Verdict("proved", (Evidence("exact", True, "2 atoms (cos(k*w_0), sin(k*w_0))", 0.0),), notes=("a*b*c",))
+    shown = verdict_markdown(known)
+    assert r"2 atoms (cos(k\*w_0), sin(k\*w_0))" in shown
+    assert r"- a\*b\*c" in shown
