@@ -35,6 +35,10 @@ class WorkerEnded(Exception):
     """The process of a task ended by itself, or was closed."""
 
 
+class _NotRead(Exception):
+    """The process ended before it read the task."""
+
+
 class Worker:
     """One worker process; it starts with the first task, and again after it was killed.
 
@@ -58,28 +62,39 @@ class Worker:
             return _unanswered(str(error), 0.0)
 
     def ask(self, task: Task, seconds: float, attempts: int = 1) -> Answer:
-        """The answer to a task; raises `TimeOver`, or `WorkerEnded` where the process ended at every attempt."""
-        for attempt in range(attempts):
+        """The answer to a task; raises `TimeOver`, or `WorkerEnded` where the process ended at every attempt.
+
+        A process that had ended before it read the task (it was killed while idle) costs no attempt, once.
+        """
+        lost, code, left = False, None, attempts
+        while left:
             try:
                 found = self._ask(task, seconds)
-            except (BrokenPipeError, OSError):
+            except _NotRead:
+                left += not lost
+                lost, found = True, None
+            except OSError:
                 found = None
             if found is not None:
                 return found
+            left -= 1
             code = self.stop()
             if self._closed:
                 raise WorkerEnded("the worker was closed")
-            if attempt + 1 == attempts:
-                times = f", {attempts} times" if attempts > 1 else ""
-                raise WorkerEnded(f"the process that judged it ended with exit code {code}{times}")
-        raise AssertionError("not reached")
+        times = f", {attempts} times" if attempts > 1 else ""
+        raise WorkerEnded(f"the process that judged it ended with exit code {code}{times}")
 
     def _ask(self, task: Task, seconds: float) -> Answer | None:
         process = self.started()
         assert process.stdin is not None
-        process.stdin.write(json.dumps({"task": dict(task), "seconds": seconds}) + "\n")
-        process.stdin.flush()
         try:
+            process.stdin.write(json.dumps({"task": dict(task), "seconds": seconds}) + "\n")
+            process.stdin.flush()
+        except OSError:
+            raise _NotRead from None
+        try:
+            if self._lines.get(timeout=seconds + GRACE) is None:
+                raise _NotRead
             line = self._lines.get(timeout=seconds + GRACE)
         except queue.Empty:
             self.stop()
@@ -211,6 +226,7 @@ def main() -> None:
     with open(os.devnull, "w") as silent:
         print("ready", file=answers, flush=True)
         for line in tasks:
+            print("read", file=answers, flush=True)
             asked = json.loads(line)
             # Should the parent be gone, nobody kills a claim that hangs: the process ends itself.
             faulthandler.dump_traceback_later(asked["seconds"] + 5 * GRACE, exit=True, file=silent)

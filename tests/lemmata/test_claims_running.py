@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import lemmata as lm
-from lemmata.worker import Worker
+from lemmata.worker import Worker, WorkerEnded
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 
@@ -114,6 +114,24 @@ def test_a_worker_that_was_killed_starts_again() -> None:
         assert worker.answer(task, 5.0)["verdict"] == "proved"
         os.kill(worker._process.pid, signal.SIGKILL)  # type: ignore[union-attr]
         assert worker.answer(task, 5.0)["verdict"] == "proved"
+    finally:
+        worker.stop()
+
+
+def test_a_process_that_ended_before_it_read_the_task_costs_no_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was killed while idle, and nothing has noticed yet; one that ends at work does cost one."""
+    worker = Worker()
+    task = {"kind": "claim", "data": scalar("a")}
+    try:
+        assert worker.ask(task, 5.0)["verdict"] == "proved"
+        process = worker._process
+        assert process is not None
+        monkeypatch.setattr(process, "poll", lambda: None)
+        process.kill()
+        process.wait()
+        assert worker.ask(task, 5.0)["verdict"] == "proved"
+        with pytest.raises(WorkerEnded, match="exit code 7"):
+            worker.ask({"kind": "claim", "data": DIES}, 5.0)
     finally:
         worker.stop()
 
