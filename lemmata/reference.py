@@ -10,13 +10,23 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .parallel import Row, verified
 from .terminal import write_text
 
+if TYPE_CHECKING:
+    from .symbolic.derivations.model import Derivation
+    from .symbolic.derivations.system import SystemCheck
+    from .symbolic.derivations.theorem import NumericCheck
+
 VERDICTS = "verdicts.json"
 INDEX = "index.md"
+
+# Of the numeric pillar: functions that give back the argument at this place, and those that can only raise. Helpers
+# that are made of these are found out.
+_NUMERIC_READS = {"real_array": 2, "number": 2, "class_axis": 3}
+_NUMERIC_CHECKS = ("same_shape", "require", "option")
 
 
 def page(name: str, seed: int) -> Row:
@@ -39,7 +49,7 @@ def facts(name: str, seed: int) -> Row:
 
     row = verified(name, seed)
     result = lookup_theorem(name)
-    row |= {"source": result.derivation.source, "numpy": "", "numpy_missing": "", "witness": _witness(name)}
+    row |= {"source": result.derivation.source, "numpy": "", "numpy_missing": "", "witness": witness(name)}
     try:
         row["numpy"] = result.numpy_source().rstrip()
     except LemmataError as error:
@@ -47,37 +57,59 @@ def facts(name: str, seed: int) -> Row:
     return row
 
 
-def _witness(name: str) -> Row | None:
-    """The hand-written NumPy function that a theorem is checked against: `name`, `source`, and `latex` where that can
-    be shown faithfully.
+def witness(name: str) -> Row | None:
+    """The hand-written NumPy function that a theorem is checked against: `name`, `source`, how it is called (`call`),
+    and `latex` where the source can be shown faithfully.
     """
     import importlib
     import inspect
 
     from .symbolic.derivations.system import SystemCheck
-    from .symbolic.rendering import SourceError, source_latex
+    from .symbolic.rendering import READS, SourceError, source_latex
     from .symbolic.theorems import find_theorem
 
-    check = find_theorem(name).claim().numpy
+    theorem = find_theorem(name)
+    check = theorem.claim().numpy
     written = check.backward if isinstance(check, SystemCheck) else check and check.reference
-    if not written:
+    if check is None or not written:
         return None
     module, _, function = written.rpartition(".")
     found = getattr(importlib.import_module(f"lemmata.numeric.{module}"), function)
     try:
-        latex = source_latex(found)
+        latex = source_latex(found, reads=READS | _NUMERIC_READS, checks=_NUMERIC_CHECKS)
     except SourceError:
         latex = ""
-    return {"name": f"lemmata.numeric.{written}", "source": inspect.getsource(found).rstrip(), "latex": latex}
+    return {"name": f"lemmata.numeric.{written}", "source": inspect.getsource(found).rstrip(), "latex": latex,
+            "call": f"{function}({', '.join(_passed(theorem.derivation(), check))})"}
+
+
+def _passed(d: Derivation, check: NumericCheck | SystemCheck) -> list[str]:
+    """What the hand-written function is called with."""
+    from .symbolic.derivations.system import SystemCheck
+    from .symbolic.rendering import text
+
+    if isinstance(check, SystemCheck):
+        arguments: Sequence[Any] = check.backward_arguments or check.arguments
+        options = check.backward_options
+    else:
+        arguments, options = check.arguments, check.options
+    shown = [a if isinstance(a, str) else f"{a:g}" if isinstance(a, (int, float)) else text(a.body) for a in arguments]
+    arrays = {t.name for t in d.tensors}
+    return [*(a.lstrip("$") for a in shown), *(f"{k}={_shown_option(v, arrays)}" for k, v in sorted(options.items()))]
+
+
+def _shown_option(value: object, arrays: set[str]) -> str:
+    """An array by its name, all else as Python writes it."""
+    name = value.lstrip("$") if isinstance(value, str) else ""
+    return name if name in arrays else repr(value)
 
 
 def _hand_written(row: Mapping[str, Any]) -> list[str]:
     witness = row["witness"]
     if witness is None:
         return []
-    if not witness["latex"]:
-        return [f"Checked against `{witness['name']}`."]
-    return [f"Checked against `{witness['name']}`:", f"$$\n{witness['latex']}\n$$"]
+    name = f"Checked against `{witness['name']}`, called as `{witness['call']}`"
+    return [f"{name}:", f"$$\n{witness['latex']}\n$$"] if witness["latex"] else [f"{name}."]
 
 
 def verdict_table(row: Mapping[str, Any]) -> str:

@@ -39,8 +39,8 @@ from .witness import (
     call,
     compiled_arguments,
     draw_inputs,
+    hand_written,
     numeric_function,
-    reference,
     sizes_text,
 )
 
@@ -117,8 +117,7 @@ def _values(d: Derivation, check: NumericCheck | None, points: Sequence[tuple[In
     began = time.perf_counter()
     if check is not None and check.reference is not None:
         what = f"hand-written numeric.{check.reference}"
-        name = check.reference
-        other: Callable[[Inputs], np.ndarray] = lambda x: reference(name, x, check.arguments, check.options)  # noqa: E731
+        other: Callable[[Inputs], np.ndarray] = hand_written(d, check.reference, check.arguments, check.options)
     elif not d.left.has(PartialDerivative):
         left = compile_numpy("left", d.left, d.indices, compiled_arguments(d))
         what = "generated NumPy of the left side"
@@ -159,6 +158,7 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
     """Generated against hand-written NumPy at the edges of each array's domain."""
     began = time.perf_counter()
     inputs, sizes = draw_inputs(d, seed=0, number=0)
+    written = hand_written(d, str(check.reference), check.arguments, check.options)
     tried = 0
     for t in arguments(d):
         if any(h.left.has(t) for h in d.hypotheses):
@@ -166,7 +166,7 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
         for name, value in extreme_values(t.domain.name, inputs[t.name].shape, sizes).items():
             point = {**inputs, t.name: value}
             try:
-                expected = reference(check.reference, point, check.arguments, check.options)  # type: ignore[arg-type]
+                expected = written(point)
             except (ValueError, ArithmeticError):
                 continue  # the reference refuses this input
             if not np.all(np.isfinite(expected)):
@@ -246,7 +246,7 @@ def _left_by_differences(d: Derivation, check: NumericCheck | None) -> tuple[str
         names = check.primal_arguments if check.primal_arguments is not None else check.arguments
         options = check.primal_options or (check.options if _accepts(check.primal, check.options) else {})
         function_name = check.primal
-        primal = lambda x: reference(function_name, x, names, options)  # noqa: E731
+        primal = hand_written(d, function_name, names, options)
         return (f"hand-written numeric.{function_name} by {name}",
                 lambda x, shape: _difference_of(primal, name, x, shape))
     return "the generated primal", _left_with_holes(d, _by_differences)

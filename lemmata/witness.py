@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from .numeric.sampling import draw, draw_sizes, generator
+from .symbolic.codegen import compile_numpy
 from .symbolic.derivations.model import Derivation
+from .symbolic.language.arrays import Array
 from .symbolic.language.errors import LemmataError
 from .symbolic.language.hypotheses import Hypothesis
 from .symbolic.language.nodes import DefinedTensor, Delta, Element, IndexSum, Tensor
@@ -113,6 +115,31 @@ def reference(name: str, inputs: Inputs, names: Sequence[str], options: Mapping[
              for k, v in options.items()}
     result = numeric_function(name)(*(inputs[a] for a in names), **given)
     return result if raw else np.asarray(result, dtype=float)
+
+
+def hand_written(d: Derivation, name: str, arguments: Sequence[str | Array | float],
+                 options: Mapping[str, Any]) -> Callable[[Inputs], np.ndarray]:
+    """The value of a function of the numeric pillar, by the inputs; an expression among its arguments is computed by
+    generated NumPy.
+    """
+    tensors = compiled_arguments(d)
+
+    def passed(argument: str | Array | float) -> Callable[[Inputs], Any]:
+        if isinstance(argument, Array):
+            compiled = compile_numpy("argument", argument.body, argument.indices, tensors)
+            return lambda inputs: call(compiled, d, inputs)
+        if isinstance(argument, str):
+            return lambda inputs: inputs[argument]
+        return lambda inputs: argument
+
+    given = [passed(a) for a in arguments]
+    keys = [str(n) for n in range(len(given))]
+
+    def value(inputs: Inputs) -> np.ndarray:
+        here = {k: f(inputs) for k, f in zip(keys, given, strict=True)}
+        return np.asarray(reference(name, {**inputs, **here}, keys, options), dtype=float)
+
+    return value
 
 
 def call(function: Callable[..., Any], d: Derivation, inputs: Inputs) -> np.ndarray:

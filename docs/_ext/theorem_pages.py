@@ -157,10 +157,11 @@ def _numpy(row: Facts) -> list[str]:
     witness = row["witness"]
     if witness is None:
         return out
-    out += [f"Written by hand (`{witness['name']}`), which the generated code is checked against:", "",
+    out += [f"Written by hand (`{witness['name']}`); the generated code is checked against `{witness['call']}`:", "",
             f"```python\n{witness['source']}\n```", ""]
     if witness["latex"]:
-        out += ["The same source as latexify reads it:", "", f"$$\n{witness['latex']}\n$$", ""]
+        out += ["The same, typeset from its source; what only reads and checks arguments is left out:", "",
+                f"$$\n{witness['latex']}\n$$", ""]
     return out
 
 

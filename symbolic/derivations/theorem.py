@@ -32,13 +32,14 @@ class NumericCheck:
     """The hand-written NumPy behind a theorem, by name in the numeric pillar (``"softmax.softmax_jacobian"``).
 
     `reference` computes the right side; `primal` is the function whose differences give the left side when that is a
-    derivative. `arguments` are the tensors passed, in order; `options` are further keyword arguments; one
-    that names an array of the theorem passes that array.
+    derivative. `arguments` are what is passed, in order: arrays by name, expressions in them (the shifted position
+    pos + k), or numbers; `options` are further keyword arguments; one that names an array of the theorem passes that
+    array.
     """
 
     reference: str | None = None
     primal: str | None = None
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str | Array | float, ...] = ()
     primal_arguments: tuple[str, ...] | None = None
     variable: str | None = None
     options: dict[str, object] = field(default_factory=dict)

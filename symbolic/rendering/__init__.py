@@ -17,7 +17,7 @@ from .layout import layout
 from .letters import Letters
 from .notebook import expression_of
 from .serialise import derivation_from_json, derivation_to_json
-from .source import SourceError, source_latex
+from .source import READS, SourceError, source_latex
 from .text import write as _write_text
 from .vector_form import vector_form, vector_latex, vector_text
 from .verdict import verdict_data, verdict_markdown, verdict_text
@@ -65,6 +65,7 @@ __all__ = [
     "latex",
     "layout",
     "repr_latex",
+    "READS",
     "source_latex",
     "text",
     "vector_form",

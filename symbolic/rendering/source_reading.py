@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from ..language.errors import UnsupportedError
-from .names import written
+from .names import verbatim, written
 
 FUNCTIONS = {
     "exp": r"\exp",
@@ -38,9 +38,14 @@ WRAPPED = {
     "ceil": (r"\left\lceil ", r"\right\rceil"),
 }
 SUMS = {"sum": r"\sum", "fsum": r"\sum", "prod": r"\prod"}
+# Functions along an axis, which stands below the name; also as methods, x.sum(axis=0).
+ALONG = frozenset({"sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "argmax", "argmin", "all", "any",
+                   "cumsum", "squeeze", "expand_dims"})
+EXTREMA = {"maximum": r"\max", "minimum": r"\min"}
+CONSTANTS = {"pi": r"\pi", "e": r"\mathrm{e}", "inf": r"\infty"}
 _MODULES = ("math", "np", "numpy")
-_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv)
-_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr)
+_NUMBERS = frozenset({"len", "int", "float", "bool"})
 
 
 class SourceError(UnsupportedError):
@@ -53,11 +58,14 @@ class Reading:
     def __init__(self, tree: ast.FunctionDef, place: Callable[[ast.AST], str]) -> None:
         self.tree, self.place = tree, place
         self.scalars: set[str] = set()
+        self.names: set[str] = set()
+        self.again: set[ast.Assign] = set()  # assignments to a name that has a value already
         nodes = list(ast.walk(tree))
         self.arrays = any(isinstance(n, ast.MatMult) for n in nodes) or any(
             isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id in ("np", "numpy")
             for n in nodes
-        )
+        ) or any(isinstance(n, ast.arg) and n.annotation is not None and "array" in ast.unparse(n.annotation).lower()
+                 for n in nodes)
 
     def refuse(self, node: ast.AST, construct: str, instead: str = "") -> None:
         """Raise, naming the function, the line and the construct."""
@@ -66,49 +74,58 @@ class Reading:
             + (f"; {instead}" if instead else "")
         )
 
+    # ------------------------------------------------------------------ statements
     def check(self) -> None:
         """The signature, then every statement."""
         tree, a = self.tree, self.tree.args
         if tree.decorator_list:
             self.refuse(tree.decorator_list[0], "a decorator")
-        if a.kwonlyargs or a.vararg or a.kwarg or a.posonlyargs:
-            self.refuse(tree, "a keyword-only, starred or positional-only parameter", "use plain parameters")
-        if a.defaults:
-            self.refuse(a.defaults[0], "a default value of a parameter", "leave the default out")
+        for default in (*a.defaults, *(d for d in a.kw_defaults if d is not None)):
+            self.expression(default)
+        parameters = [*a.posonlyargs, *a.args, *a.kwonlyargs]
         self.scalars = {
-            p.arg for p in a.args if isinstance(p.annotation, ast.Name) and p.annotation.id in ("float", "int")
+            p.arg for p in parameters if isinstance(p.annotation, ast.Name) and p.annotation.id in ("float", "int")
         }
-        assigned = {p.arg for p in a.args}
-        spelled: dict[str, str] = {}
-        for name in sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | assigned):
-            other = spelled.setdefault(written(name).latex, name)
-            if other != name:
-                self.refuse(
-                    tree, f"the pair of names {other!r} and {name!r}, which would be written the same,", "rename one"
-                )
-        body = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-        tree.body = body
-        for n, statement in enumerate(body):
-            last = n == len(body) - 1
+        assigned = {p.arg for p in (*parameters, a.vararg, a.kwarg) if p is not None}
+        self._names_are_told_apart(assigned)
+        for n, statement in enumerate(tree.body):
+            last = n == len(tree.body) - 1
             if isinstance(statement, ast.Assign) and not last:
-                target = statement.targets[0]
-                if len(statement.targets) != 1 or not isinstance(target, ast.Name):
-                    self.refuse(statement, "an assignment to several names or to an element")
-                elif target.id in assigned:
-                    self.refuse(
-                        statement,
-                        f"the second assignment to {target.id!r} (it would read as an equation)",
-                        "use a new name",
-                    )
-                else:
-                    assigned.add(target.id)
-                    self.expression(statement.value)
+                self._assignment(statement, assigned)
             elif isinstance(statement, ast.Return) and last and statement.value is not None:
-                self.expression(statement.value)
+                self._returned(statement.value)
             elif isinstance(statement, ast.If) and last:
                 self.branch(statement)
+            elif returns_early(statement):
+                self.expression(statement.test)  # type: ignore[attr-defined]
+                self.expression(statement.body[0].value)  # type: ignore[attr-defined]
             else:
                 self.refuse(statement, f"the statement {_construct(statement)}")
+
+    def _names_are_told_apart(self, parameters: set[str]) -> None:
+        spelled: dict[str, str] = {}
+        self.names = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)} | parameters
+        for name in sorted(self.names):
+            other = spelled.setdefault(written(name).latex, name)
+            if other != name:
+                self.refuse(self.tree,
+                            f"the pair of names {other!r} and {name!r}, which would be written the same,", "rename one")
+
+    def _assignment(self, statement: ast.Assign, assigned: set[str]) -> None:
+        target = statement.targets[0]
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        if len(statement.targets) != 1 or not all(isinstance(n, ast.Name) for n in names):
+            self.refuse(statement, "an assignment to several targets or to an element")
+        self.expression(statement.value)
+        own = {n.id for n in names if isinstance(n, ast.Name)}
+        if own & assigned:
+            self.again.add(statement)
+            self.scalars -= own
+        assigned |= own
+
+    def _returned(self, value: ast.expr) -> None:
+        for part in [part for _, part in several(value)] or [value]:
+            self.expression(part)
 
     def branch(self, statement: ast.If) -> None:
         """A final `if` whose branches return."""
@@ -123,122 +140,107 @@ class Reading:
             else:
                 self.refuse(body[0], f"the statement {_construct(body[0])} in an if")
 
+    def called_name(self, name: str) -> str:
+        """A function's name as one word, softmax_vjp; _softmax loses its mark unless softmax is something else here."""
+        bare = name.strip("_") or name
+        shown = name if bare != name and bare in self.names else bare
+        return (verbatim(shown) if "_" in shown else written(shown)).latex
+
+    # ------------------------------------------------------------------ expressions
     def expression(self, e: ast.expr) -> None:
         """One expression, to the bottom."""
         match e:
             case ast.Name():
                 return
             case ast.Constant(value=value):
-                if isinstance(value, bool) or not isinstance(value, (int, float)) or value - value != 0:
+                if isinstance(value, (complex, bytes)) or (isinstance(value, float) and value - value != 0):
                     self.refuse(e, f"the constant {value!r}")
             case ast.BinOp(left=left, op=op, right=right):
                 if not isinstance(op, _OPERATORS):
                     self.refuse(e, f"the operator {type(op).__name__}")
                 self.expression(left)
                 self.expression(right)
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            case ast.UnaryOp(operand=operand):
                 self.expression(operand)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 for part in (test, body, orelse):
                     self.expression(part)
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                if not all(isinstance(op, _COMPARISONS) for op in ops):
-                    self.refuse(e, "a comparison with `is` or `in`")
+            case ast.Compare(left=left, comparators=others):
                 for part in (left, *others):
                     self.expression(part)
             case ast.BoolOp(values=values):
                 for part in values:
                     self.expression(part)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    self.expression(part)
             case ast.Subscript():
                 self.subscript(e)
             case ast.Call():
                 self.call(e)
-            case ast.Attribute(value=ast.Name(id="math" | "np" | "numpy"), attr="pi"):
+            case ast.Attribute(value=ast.Name(id=module)) if module in _MODULES:
                 return
-            case ast.Attribute(attr=attr):
-                self.refuse(
-                    e, f"the attribute .{attr}", "write a transpose as an argument of its own, or show the expression"
-                )
+            case ast.Attribute(value=value) | ast.Starred(value=value):
+                self.expression(value)
+            case ast.ListComp(elt=elt, generators=generators):
+                for part in (elt, *(x for g in generators for x in (g.iter, *g.ifs))):
+                    self.expression(part)
             case _:
                 self.refuse(e, _construct(e))
 
     def subscript(self, e: ast.Subscript) -> None:
-        """W[i, j] and W[i][j]; no slices, no negative numbers."""
+        """W[i, j], W[i][j], and with brackets what has slices or counts from the end."""
         base, indices = indices_of(e)
-        if not isinstance(base, ast.Name):
-            self.refuse(e, "an element of something that is not a name")
+        self.expression(base)
         for i in indices:
-            if isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and (i.value is None or i.value is Ellipsis)):
-                self.refuse(e, "a slice")
-            if isinstance(i, ast.UnaryOp):
-                self.refuse(e, "a negative index (it counts from the end)")
-            self.expression(i)
+            for part in (i.lower, i.upper, i.step) if isinstance(i, ast.Slice) else (i,):
+                if part is not None:
+                    self.expression(part)
 
     def call(self, e: ast.Call) -> None:
-        """A function of the list with plain arguments, a sum over range(...), or a function of the user by name."""
-        name, module = called(e)
-        if e.keywords:
-            self.refuse(
-                e,
-                f"the keyword argument {e.keywords[0].arg}= of {name or 'a call'}",
-                "show the expression with latex()",
-            )
-        if any(isinstance(x, ast.Starred) for x in e.args):
-            self.refuse(e, f"a starred argument of {name}")
-        if name is None:
-            what = (
-                f"the method call .{e.func.attr}()"
-                if isinstance(e.func, ast.Attribute)
-                else "a call of a computed function"
-            )
-            self.refuse(e, what, "call a function by name, with its operand as the argument")
+        """A function by name or a method, with all of its arguments; a sum over range(...)."""
+        name, _ = called(e)
+        if name is None and not isinstance(e.func, ast.Attribute):
+            self.refuse(e, "a call of a computed function", "call a function by name")
+        if is_sum(e):
+            self.summation(e, str(name))
             return
-        if name in SUMS and module in ("", "math"):
-            self.summation(e, name)
-            return
-        known = name in FUNCTIONS or name in WRAPPED
-        if module and not known:
-            self.refuse(e, f"{module}.{name}", "show the expression with latex()")
-        if known and len(e.args) != 1:
-            self.refuse(e, f"{name} with {len(e.args)} arguments")
-        for x in e.args:
+        if name is None and isinstance(e.func, ast.Attribute):
+            self.expression(e.func.value)
+        for x in (*e.args, *(k.value for k in e.keywords)):
             self.expression(x)
 
     def summation(self, e: ast.Call, name: str) -> None:
         """sum(... for i in range(n))"""
-        match e.args:
-            case [ast.GeneratorExp(elt=elt, generators=generators)]:
-                for g in generators:
-                    plain = (
-                        isinstance(g.target, ast.Name)
-                        and isinstance(g.iter, ast.Call)
-                        and called(g.iter) == ("range", "")
-                        and len(g.iter.args) in (1, 2)
-                        and not g.iter.keywords
-                        and not g.ifs
-                    )
-                    if not plain or not isinstance(g.iter, ast.Call) or not isinstance(g.target, ast.Name):
-                        self.refuse(e, f"{name} over anything but range(n) or range(a, b), without a condition")
-                        return
-                    for bound in g.iter.args:
-                        self.expression(bound)
-                    self.scalars.add(g.target.id)
-                self.expression(elt)
-            case _:
-                self.refuse(
-                    e,
-                    f"{name} without an index (which axis it sums is not shown)",
-                    f"write {name}(... for i in range(n))",
-                )
+        generator = e.args[0]
+        assert isinstance(generator, ast.GeneratorExp)
+        for g in generator.generators:
+            plain = (
+                isinstance(g.target, ast.Name)
+                and isinstance(g.iter, ast.Call)
+                and called(g.iter) == ("range", "")
+                and len(g.iter.args) in (1, 2)
+                and not g.iter.keywords
+                and not g.ifs
+            )
+            if not plain or not isinstance(g.iter, ast.Call) or not isinstance(g.target, ast.Name):
+                self.refuse(e, f"{name} over anything but range(n) or range(a, b), without a condition")
+                return
+            for bound in g.iter.args:
+                self.expression(bound)
+            self.scalars.add(g.target.id)
+        self.expression(generator.elt)
 
     def is_scalar(self, e: ast.expr) -> bool:
         """Whether an operand is known to be a number, so that a product with it needs no ⊙."""
         match e:
-            case ast.Constant() | ast.Subscript():
+            case ast.Constant():
                 return True
+            case ast.Subscript():
+                return not in_brackets(e)
             case ast.Name(id=name):
                 return not self.arrays or name in self.scalars
-            case ast.Attribute():
+            case ast.Attribute(value=ast.Name(id=module)) if module in _MODULES:
                 return True
             case ast.UnaryOp(operand=operand):
                 return self.is_scalar(operand)
@@ -251,10 +253,18 @@ class Reading:
                 return (
                     not self.arrays
                     or module == "math"
-                    or function in SUMS
-                    or (bool(args) and all(map(self.is_scalar, args)))
+                    or is_sum(e)
+                    or (function in _NUMBERS and not module)
+                    or ((function in FUNCTIONS or function in WRAPPED) and all(map(self.is_scalar, args)))
                 )
         return not self.arrays
+
+
+# ---------------------------------------------------------------------- questions about the tree
+def returns_early(s: ast.stmt) -> bool:
+    """Whether a statement is ``if c: return value``."""
+    return (isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Return)
+            and s.body[0].value is not None)
 
 
 def _construct(node: ast.AST) -> str:
@@ -265,14 +275,16 @@ def _construct(node: ast.AST) -> str:
         "AnnAssign": "a typed assignment",
         "Lambda": "a lambda",
         "NamedExpr": "the walrus :=",
-        "Assert": "assert",
-        "ListComp": "a list comprehension",
+        "DictComp": "a comprehension",
+        "SetComp": "a comprehension",
+        "Dict": "a dictionary inside of an expression",
         "With": "with",
         "Try": "try",
         "If": "if that does not end the function",
         "Raise": "raise",
+        "Expr": "a call whose value is not used",
         "GeneratorExp": "a generator",
-        "Tuple": "a tuple",
+        "JoinedStr": "an f-string",
     }
     return names.get(type(node).__name__, type(node).__name__)
 
@@ -287,9 +299,38 @@ def called(e: ast.Call) -> tuple[str | None, str]:
     return None, ""
 
 
+def is_sum(e: ast.Call) -> bool:
+    """Whether a call is sum(... for ...)."""
+    name, module = called(e)
+    return name in SUMS and module in ("", "math") and len(e.args) == 1 and not e.keywords and isinstance(
+        e.args[0], ast.GeneratorExp)
+
+
+def several(value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """The named parts of what a function returns: of a dictionary, or of a class that is called with keywords. A part
+    without a name is a dictionary that is taken in.
+    """
+    match value:
+        case ast.Dict(keys=keys, values=values) if all(
+            k is None or (isinstance(k, ast.Constant) and isinstance(k.value, str)) for k in keys):
+            return [(str(k.value) if isinstance(k, ast.Constant) else "", v)
+                    for k, v in zip(keys, values, strict=True)]
+        case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords) if name.lstrip("_")[:1].isupper():
+            return [(k.arg or "", k.value) for k in keywords]
+    return []
+
+
 def indices_of(e: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
     """The name and all indices of W[i, j] or W[i][j]."""
     if not isinstance(e, ast.Subscript):
         return e, []
     base, before = indices_of(e.value)
     return base, [*before, *(e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice])]
+
+
+def in_brackets(e: ast.Subscript) -> bool:
+    """Whether an index is NumPy's rather than a place: a slice, a count from the end, a new axis, a text."""
+    base, indices = indices_of(e)
+    return not isinstance(base, ast.Name) or any(
+        isinstance(i, (ast.Slice, ast.UnaryOp, ast.Attribute))
+        or (isinstance(i, ast.Constant) and not isinstance(i.value, int)) for i in indices)
