@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .symbolic.derivations.model import Derivation
     from .symbolic.derivations.system import SystemCheck
     from .symbolic.derivations.theorem import NumericCheck
+    from .symbolic.language.arrays import Array
 
 VERDICTS = "verdicts.json"
 INDEX = "index.md"
@@ -86,16 +87,29 @@ def witness(name: str) -> Row | None:
 def _passed(d: Derivation, check: NumericCheck | SystemCheck) -> list[str]:
     """What the hand-written function is called with."""
     from .symbolic.derivations.system import SystemCheck
-    from .symbolic.rendering import text
 
     if isinstance(check, SystemCheck):
         arguments: Sequence[Any] = check.backward_arguments or check.arguments
-        options = check.backward_options
+        options = check.backward_options or check.options
     else:
         arguments, options = check.arguments, check.options
-    shown = [a if isinstance(a, str) else f"{a:g}" if isinstance(a, (int, float)) else text(a.body) for a in arguments]
+    shown = [a if isinstance(a, str) else f"{a:.6g}" if isinstance(a, (int, float)) else _as_code(a, d)
+             for a in arguments]
     arrays = {t.name for t in d.tensors}
     return [*(a.lstrip("$") for a in shown), *(f"{k}={_shown_option(v, arrays)}" for k, v in sorted(options.items()))]
+
+
+def _as_code(argument: Array, d: Derivation) -> str:
+    """An expression of the theorem's arrays as NumPy, where that is one line; else one entry of it."""
+    from .symbolic.codegen import numpy_source
+    from .symbolic.rendering import text
+    from .witness import compiled_arguments
+
+    source = numpy_source("argument", argument.body, argument.indices, compiled_arguments(d))
+    _, _, body = source.rpartition('"""')
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    returned = lines[-1].removeprefix("return ")
+    return returned if len(lines) == 1 else text(argument.body).replace("−", "-")
 
 
 def _shown_option(value: object, arrays: set[str]) -> str:

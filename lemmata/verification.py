@@ -98,7 +98,7 @@ def _numeric_evidence(d: Derivation, check: NumericCheck | SystemCheck | None, s
         except LemmataError as error:
             return (not_run("numpy", error) if check is None else Evidence("numpy", False, str(error)),)
         evidence = [_values(d, check, points, right, seed)]
-        if check is not None and check.reference is not None:
+        if check is not None and check.reference is not None and arguments(d):  # what has no arrays has no extremes
             evidence.append(_extremes(d, check, right))
         if d.left.has(PartialDerivative):
             evidence.append(_differences(d, check, points, right, seed))
@@ -171,7 +171,11 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
                 continue  # the reference refuses this input
             if not np.all(np.isfinite(expected)):
                 continue
-            result = compare(call(right, d, point), expected, rtol=1e-7, atol=1e-9)
+            actual = call(right, d, point)
+            if actual.shape != expected.shape:
+                return Evidence("extreme", False, f"numeric.{check.reference} has shape {expected.shape}, the generated "
+                                f"NumPy {actual.shape}", time.perf_counter() - began)
+            result = compare(actual, expected, rtol=1e-7, atol=1e-9)
             tried += 1
             if not result:
                 return Evidence("extreme", False, f"{t.name} at extreme values ({name}): {result}",

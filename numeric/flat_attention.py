@@ -66,6 +66,30 @@ def merged_attention(s1: ArrayLike, s2: ArrayLike, v1: ArrayLike, v2: ArrayLike)
     return merge_attention_blocks(*blocks).output
 
 
+def probability_sums(p: ArrayLike, v: ArrayLike, cotangent: ArrayLike) -> Array:
+    """Row sums of P ⊙ dP with dP = dO Vᵀ, the D of FlashAttention's backward pass.
+
+    Shapes: p [n, m], v [m, d_v], cotangent of the output [n, d_v] -> [n]. Source: Dao et al. (2022), appendix B.
+
+    >>> probability_sums([[1.0, 0.0]], [[2.0], [3.0]], [[5.0]])
+    array([10.])
+    """
+    d_p = np.asarray(cotangent) @ np.swapaxes(np.asarray(v), -1, -2)
+    return np.sum(np.asarray(p) * d_p, axis=-1)
+
+
+def merged_total(s1: ArrayLike, s2: ArrayLike) -> Array:
+    """Each row's sum of exponentials below the largest score of two blocks, the blocks put side by side.
+
+    Shapes: s1 [n, m1], s2 [n, m2] -> [n].
+
+    >>> merged_total([[0.0]], [[0.0, 0.0]])
+    array([3.])
+    """
+    scores = np.concatenate([np.asarray(s1), np.asarray(s2)], axis=-1)
+    return np.sum(np.exp(scores - np.max(scores, axis=-1, keepdims=True)), axis=-1)
+
+
 def merged_again(x: ArrayLike) -> Array:
     """x split into heads and merged, once for every number of heads that divides its width.
 
@@ -81,6 +105,47 @@ def merged_again(x: ArrayLike) -> Array:
         if width % heads == 0:
             array = merge_heads(split_heads(array, heads))
     return array
+
+
+def split_again(x: ArrayLike) -> Array:
+    """Heads merged and split. Shapes: [..., h, n, d] -> the same.
+
+    >>> split_again([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
+    [[[1.0, 2.0]], [[3.0, 4.0]]]
+    """
+    return split_heads(merge_heads(x), np.shape(x)[-3])
+
+
+def projected_heads(x: ArrayLike, weight: ArrayLike) -> Array:
+    """x times the wide matrix, then split. Shapes: x [..., n, d], weight [d, h, d_k] -> [..., h, n, d_k].
+
+    >>> projected_heads([[1.0]], [[[2.0], [3.0]]]).ravel()
+    array([2., 3.])
+    """
+    wide = np.reshape(weight, (np.shape(weight)[0], -1))
+    return split_heads(np.asarray(x) @ wide, np.shape(weight)[1])
+
+
+def projected_merge(heads: ArrayLike, weight: ArrayLike) -> Array:
+    """Heads merged, then projected. Shapes: heads [..., h, n, d_v], weight [h·d_v, d] -> [..., n, d].
+
+    >>> projected_merge([[[1.0]], [[10.0]]], [[2.0], [3.0]])
+    array([[32.]])
+    """
+    return merge_heads(heads) @ np.asarray(weight)
+
+
+def grouped_scores(q: ArrayLike, k: ArrayLike) -> Array:
+    """Products of queries with keys whose heads are repeated, by group.
+
+    Shapes: q [g·r, n, d_k], k [g, m, d_k] -> [g, r, n, m].
+
+    >>> grouped_scores([[[1.0]], [[2.0]]], [[[3.0]]]).ravel()
+    array([3., 6.])
+    """
+    heads, groups = np.shape(q)[0], np.shape(k)[0]
+    scores = np.asarray(q) @ np.swapaxes(repeat_kv_heads(k, heads), -1, -2)
+    return scores.reshape(groups, heads // groups, *scores.shape[1:])
 
 
 def cross_attention(x: ArrayLike, context: ArrayLike, *parameters: ArrayLike) -> Array:
@@ -120,6 +185,19 @@ def self_attention(x: ArrayLike, *parameters: ArrayLike) -> Array:
     array([6., 6.])
     """
     return cross_attention(x, x, *parameters)
+
+
+def self_attention_without_biases(
+    x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, w_o: ArrayLike
+) -> Array:
+    """:func:`self_attention` with biases of 0. Shapes: x [..., n, d], w_q [d, h, d_k], ..., w_o [h, d_v, d].
+
+    >>> one = np.ones((1, 1, 1))
+    >>> self_attention_without_biases([[1.0], [1.0]], one, one, one, one).ravel()
+    array([1., 1.])
+    """
+    b_q, b_k, b_v, b_o = [np.zeros(np.shape(w)[1:]) for w in (w_q, w_k, w_v, np.asarray(w_o)[0])]
+    return self_attention(x, w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o)
 
 
 def self_attention_vjp(x: ArrayLike, *rest: ArrayLike) -> dict[str, Array]:

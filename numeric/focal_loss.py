@@ -105,6 +105,29 @@ def softmax_focal_loss_gradient(
     return np.expand_dims(slope, axis) * np.where(hot == 1, np.expand_dims(miss, axis), -p)
 
 
+def focal_loss_of_probability(p: ArrayLike, gamma: float, alpha: float) -> Array:
+    """−α (1 − p)^γ log p by the probability of the true label. Shapes: p [...] -> the same. Domain: 0 < p < 1, γ >= 0.
+
+    >>> bool(focal_loss_of_probability(0.5, 2.0, 1.0) == np.log(2) / 4)
+    True
+    """
+    array = real_array("focal_loss_of_probability", "p", p, analytic=True)
+    require("focal_loss_of_probability", "p", array, (array.real > 0) & (array.real < 1), "0 < p < 1")
+    return -alpha * (1.0 - array) ** gamma * np.log(array)
+
+
+def focal_loss_of_probability_gradient(p: ArrayLike, gamma: float, alpha: float) -> Array:
+    """α (γ (1 − p)^(γ−1) log p − (1 − p)^γ/p). Shapes and domain as :func:`focal_loss_of_probability`.
+
+    >>> float(focal_loss_of_probability_gradient(0.5, 0.0, 1.0))
+    -2.0
+    """
+    array = real_array("focal_loss_of_probability_gradient", "p", p, analytic=True)
+    require("focal_loss_of_probability_gradient", "p", array, (array.real > 0) & (array.real < 1), "0 < p < 1")
+    modulation = gamma * (1.0 - array) ** (gamma - 1.0) * np.log(array)
+    return alpha * (modulation - (1.0 - array) ** gamma / array)
+
+
 def _signed(
     function: str, z: ArrayLike, y: ArrayLike, gamma: float, alpha: float | None, reduction: str
 ) -> tuple[Array, Array, Array]:

@@ -140,6 +140,18 @@ def _covariance(p: Array) -> Array:
     return matrix
 
 
+def softmax_rows_jacobian(z: ArrayLike) -> Array:
+    """∂p_ni/∂z_mk of softmax along the rows of a matrix: the Jacobian of each row, and 0 between rows.
+
+    Shapes: z [N, K] -> [N, K, N, K]. Domain and errors as ``softmax``.
+
+    >>> bool(np.all(softmax_rows_jacobian([[0.0, 0.0], [0.0, 0.0]])[0, :, 1] == 0))
+    True
+    """
+    rows = softmax_jacobian(z)
+    return np.eye(len(rows))[:, np.newaxis, :, np.newaxis] * rows[:, :, np.newaxis, :]
+
+
 def softmax_vjp(z: ArrayLike, cotangent: ArrayLike, axis: int = -1, *, temperature: float = 1.0) -> Array:
     """Σ_i g_i ∂p_i/∂z_j = p_j (g_j − Σ_i p_i g_i)/τ, without forming the Jacobian.
 
@@ -230,6 +242,17 @@ def logsumexp_gradient(z: ArrayLike, axis: int = -1) -> Array:
     array([0.5, 0.5])
     """
     return softmax(z, axis)
+
+
+def logsumexp_rows_gradient(z: ArrayLike) -> Array:
+    """∂ logsumexp(z)_n/∂z_mk along the rows of a matrix. Shapes: z [N, K] -> [N, N, K]. Domain as ``softmax``.
+
+    >>> logsumexp_rows_gradient([[0.0, 0.0], [0.0, 0.0]])[0]
+    array([[0.5, 0.5],
+           [0. , 0. ]])
+    """
+    rows = logsumexp_gradient(z)
+    return np.eye(len(rows))[:, :, np.newaxis] * rows[:, np.newaxis, :]
 
 
 def logsumexp_vjp(z: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> Array:

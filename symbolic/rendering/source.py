@@ -166,6 +166,8 @@ def _codegen(checker: Reading, signature: bool) -> Any:
                 return rf"\mathrm{{{value}}}"
             if value is Ellipsis:
                 return r"\ldots"
+            if isinstance(value, complex):  # a literal has no real part
+                return (write(numeral(sp.Float(repr(value.imag)))) + " " if value.imag != 1 else "") + r"\mathrm{i}"
             return write(numeral(sp.Integer(value) if isinstance(value, int) else sp.Float(repr(value))))
 
         def visit_Attribute(self, node: ast.Attribute) -> str:

@@ -153,7 +153,7 @@ class Reading:
             case ast.Name():
                 return
             case ast.Constant(value=value):
-                if isinstance(value, (complex, bytes)) or (isinstance(value, float) and value - value != 0):
+                if isinstance(value, bytes) or (isinstance(value, (float, complex)) and value - value != 0):
                     self.refuse(e, f"the constant {value!r}")
             case ast.BinOp(left=left, op=op, right=right):
                 if not isinstance(op, _OPERATORS):

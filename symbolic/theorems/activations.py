@@ -27,6 +27,7 @@ def sigmoid_neg() -> Claim:
             to(1 - 1 / (1 + lm.exp(-x)), "collect", "multiply above and below by the exponential of -x"),
             to(1 - lm.sigmoid(x), "fold", _DEFINITION),
         ],
+        numpy=NumericCheck("activations.sigmoid", arguments=(-x,)),
     )
 
 
@@ -42,6 +43,7 @@ def softplus_neg() -> Claim:
             split_logs(),
             to(lm.softplus(x) - x, "fold", "definition of softplus"),
         ],
+        numpy=NumericCheck("activations.softplus", arguments=(-x,)),
     )
 
 
@@ -84,6 +86,7 @@ def log_one_sub_sigmoid() -> Claim:
             to(lm.log(lm.sigmoid(-x)), "sigmoid_neg", "reflection of the sigmoid"),
             to(-lm.softplus(x), "log_sigmoid_eq_neg_softplus_neg", "log-sigmoid by softplus"),
         ],
+        numpy=NumericCheck("activations.log_sigmoid", arguments=(-x,)),
     )
 
 

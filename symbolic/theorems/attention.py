@@ -94,6 +94,7 @@ def attention_gather_queries() -> Claim:
         by=[unfold(), to(picked, "fold", "this is row π_i of P")],
         letters="ik",
         notes=["π picks r queries, in any order and repeated or not; the answers are picked in the same way."],
+        numpy=NumericCheck("attention.scaled_dot_product_attention", arguments=(select(q, (pi,)), "K", "V")),
     )
 
 
@@ -130,6 +131,9 @@ def attention_permute_tokens() -> Claim:
         given=[equal(lm.sum(lm.one_hot(pi, pi.shape[0]), axis=0), 1)],
         letters="ik",
         notes=["π is a permutation: it takes every value once. With positional encodings the statement does not hold."],
+        numpy=NumericCheck(
+            "attention.scaled_dot_product_attention", arguments=tuple(select(x, (pi,)) for x in (q, k, v))
+        ),
     )
 
 
@@ -146,6 +150,7 @@ def attention_flip_tokens() -> Claim:
         ],
         letters="ik",
         notes=["Reversed tokens give the reversed output, so word order must come from a positional encoding."],
+        numpy=NumericCheck("attention.scaled_dot_product_attention", arguments=tuple(flip(x, 0) for x in (q, k, v))),
     )
 
 
@@ -163,6 +168,7 @@ def sum_probabilities_mul_cotangent() -> Claim:
             to(lm.sum(g * o, axis=1), "fold", "this is O again"),
         ],
         notes=["G is the cotangent of O = P V, and dP = G Vᵀ; P may be any matrix."],
+        numpy=NumericCheck("flat_attention.probability_sums", arguments=("P", "V", "G")),
     )
 
 
@@ -188,6 +194,7 @@ def vjp_softmax_attention() -> Claim:
             ),
         ],
         notes=["G is the cotangent of O = P V, and dP = G Vᵀ.", _ROWS],
+        numpy=NumericCheck("softmax.softmax_vjp", arguments=("S", g @ v.T)),
     )
 
 
@@ -266,6 +273,7 @@ def online_normalizer_add() -> Claim:
             to(both, "collect", "e^(μ₁ − μ) e^(S₁ − μ₁) = e^(S₁ − μ), and so for the second block"),
         ],
         notes=_BLOCKS,
+        numpy=NumericCheck("flat_attention.merged_total", arguments=("S1", "S2")),
     )
 
 

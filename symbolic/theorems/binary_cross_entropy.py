@@ -122,6 +122,7 @@ def cross_entropy_two_eq_bce() -> Claim:
             to(_loss(positive, y[1]), "softmax_two_eq_sigmoid", "two-class softmax is a sigmoid"),
         ],
         notes=["Class 1 is the positive one, and the logit is the difference of its logit and that of class 0."],
+        numpy=NumericCheck("cross_entropy.cross_entropy", arguments=("z", "y")),
     )
 
 

@@ -98,7 +98,10 @@ def deriv_cross_entropy_softmax() -> Claim:
 @theorem(topic="cross-entropy", title="Cross-entropy of a hard label", source=f"{_PRML}, eq. (4.108)")
 def cross_entropy_one_hot() -> Claim:
     _, c, p = _hard()
-    return Claim(_loss(lm.one_hot(c, "K"), p), -lm.log(_at_label(p, c)), by=[contract()])
+    return Claim(
+        _loss(lm.one_hot(c, "K"), p), -lm.log(_at_label(p, c)), by=[contract()],
+        numpy=NumericCheck("cross_entropy.cross_entropy", arguments=("z", "c")),
+    )
 
 
 @theorem(topic="cross-entropy", title="Cross-entropy of a hard label as logsumexp", source=f"{_GBC}, eq. (6.30)")
@@ -384,6 +387,7 @@ def hessian_cross_entropy_softmax_quadratic_form() -> Claim:
             "Every term is ≥ 0, so vᵀHv ≥ 0 for all v: H is positive semidefinite and the loss is convex in z.",
             "It is 0 exactly for constant v: adding a constant to the logits changes nothing.",
         ],
+        numpy=NumericCheck("softmax.covariance_quadratic_form", arguments=(p, v)),
     )
 
 

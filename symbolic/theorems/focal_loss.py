@@ -40,6 +40,11 @@ def deriv_focal_loss_of_probability() -> Claim:
         _by_probability(p, gamma, alpha),
         by=[differentiate()],
         notes=["By the probability p of the true label; γ ≥ 0 is any real number."],
+        numpy=NumericCheck(
+            "focal_loss.focal_loss_of_probability_gradient",
+            primal="focal_loss.focal_loss_of_probability",
+            arguments=("p", "gamma", "alpha"),
+        ),
     )
 
 

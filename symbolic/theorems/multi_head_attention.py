@@ -58,6 +58,7 @@ def split_merge_heads() -> Claim:
         by=[to(x, "sum_mul_delta", _ONE_PLACE)],
         letters="blia",
         notes=[_LAYOUT],
+        numpy=NumericCheck("flat_attention.split_again", arguments=("X",)),
     )
 
 
@@ -86,6 +87,7 @@ def split_heads_project() -> Claim:
         by=[to(by_head, "sum_mul_delta", _ONE_PLACE)],
         letters="blia",
         notes=[_LAYOUT],
+        numpy=NumericCheck("flat_attention.projected_heads", arguments=("X", "W")),
     )
 
 
@@ -100,6 +102,7 @@ def merge_heads_project() -> Claim:
         by=[to(by_head, "sum_mul_delta", "each column of the merged heads is one column of one head")],
         letters="bic",
         notes=["Concat(head_0, ...) W_O = Σ_a head_a W_O^a, where W_O^a are the d_v rows of W_O for head a.", _LAYOUT],
+        numpy=NumericCheck("flat_attention.projected_merge", arguments=("H", "W_O")),
     )
 
 
@@ -121,6 +124,7 @@ def multi_head_one() -> Claim:
         ],
         letters="bic",
         notes=["Without biases; the axis of heads has size 1."],
+        numpy=NumericCheck("flat_attention.self_attention_without_biases", arguments=("X", "W_Q", "W_K", "W_V", "W_O")),
     )
 
 
@@ -136,6 +140,7 @@ def scores_repeat_key_heads() -> Claim:
         by=[to(by_group, "sum_mul_delta", "query head a·r + s is number s of group a, and of no other")],
         letters="alij",
         notes=["Each of the g key heads is repeated r times in a row: query head h uses key head h // r."],
+        numpy=NumericCheck("flat_attention.grouped_scores", arguments=("Q", "K")),
     )
 
 

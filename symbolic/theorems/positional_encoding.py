@@ -89,6 +89,7 @@ def positional_encoding_add_sine() -> Claim:
         right,
         by=[to(lm.sin(x + y), "collect", "the angle is a sum"), to(right, "sin_add", "sine of a sum")],
         notes=[_COUNTED, "The old cosine is needed as well: the sine alone does not determine the shifted sine."],
+        numpy=NumericCheck("written_out.positional_encoding_sine", arguments=(pos + k, "i", "d")),
     )
 
 
@@ -102,6 +103,7 @@ def positional_encoding_add_cosine() -> Claim:
         right,
         by=[to(lm.cos(x + y), "collect", "the angle is a sum"), to(right, "cos_add", "cosine of a sum")],
         notes=[_COUNTED],
+        numpy=NumericCheck("written_out.positional_encoding_cosine", arguments=(pos + k, "i", "d")),
     )
 
 
@@ -150,6 +152,11 @@ def _shift(
             to(right(m, old), "fold", "definition of M and of PE"),
         ],
         notes=[note, _COSINE_FIRST if cosine_first else _HALVES if halves else _PAIRS, BLOCK_NOTE, _EVERY_RULE],
+        numpy=NumericCheck(
+            f"position_pairs.encoding_{'halves' if halves else 'pairs'}",
+            arguments=(pos + sign * k, "omega"),
+            options={"cosine_first": True} if cosine_first else {},
+        ),
     )
 
 
@@ -214,6 +221,7 @@ def positional_encoding_halves() -> Claim:
             "Column ah + i of the halves is column 2i + a of the interleaved table, at every position.",
             "Both hold the same numbers, so inner products agree; ω_i stands for any frequency rule.",
         ],
+        numpy=NumericCheck("position_pairs.encoding_pairs", arguments=("pos", "omega")),
     )
 
 
@@ -232,6 +240,7 @@ def inner_positional_encoding() -> Claim:
             to(lm.sum(lm.cos((p - q) * omega)), "cos_add", "cosine of a difference"),
         ],
         notes=["PE = PE(p) and PE' = PE(q); only the difference p − q is left.", _PAIRS, _EVERY_RULE],
+        numpy=NumericCheck("position_pairs.encoding_product", arguments=("p", "q", "omega")),
     )
 
 
@@ -249,6 +258,7 @@ def norm_sq_positional_encoding() -> Claim:
             to(omega.shape[0], "sin_sq_add_cos_sq", "every pair has length 1"),
         ],
         notes=["h = d/2, at every position.", _PAIRS, _EVERY_RULE],
+        numpy=NumericCheck("position_pairs.encoding_product", arguments=("pos", "pos", "omega")),
     )
 
 
@@ -268,6 +278,7 @@ def inner_positional_encoding_odd() -> Claim:
             "So the product depends on p + q too, and no matrix shifts the last column; an even width has neither.",
             "PE = PE(p) and PE' = PE(q), without the last column.",
         ],
+        numpy=NumericCheck("position_pairs.odd_encoding_product", arguments=("p", "q", "omega", "nu")),
     )
 
 

@@ -8,7 +8,7 @@ R_m = [[cos, −sin], [sin, cos]] as in the paper or its transpose. `positional_
 from __future__ import annotations
 
 from ..derivations.tactics import contract, differentiate, partial, to, unfold
-from ..derivations.theorem import Claim, theorem
+from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, ArrayLike, array, define
 from ..language.errors import LemmataError
@@ -90,6 +90,7 @@ def rotary_mul_transpose() -> Claim:
             to(lm.ones("h")[:, None, None] * one, "sin_sq_add_cos_sq"),
         ],
         notes=[_BLOCKS, _ANY],
+        numpy=NumericCheck("position_pairs.turns", arguments=(0.0, "omega")),
     )
 
 
@@ -111,6 +112,7 @@ def rotary_transpose_mul() -> Claim:
             to(t, "fold", "definition of T"),
         ],
         notes=["R, S and T are the rotations by m, by n and by n − m: RᵀS = T.", _BLOCKS, _ANY],
+        numpy=NumericCheck("position_pairs.turns", arguments=(n - m, "omega")),
     )
 
 
@@ -127,6 +129,7 @@ def rotary_norm_sq() -> Claim:
             contract(),
         ],
         notes=["The right side is the sum of q² over all columns.", _INTERLEAVED, _BLOCKS, _ANY],
+        numpy=NumericCheck("position_pairs.rotary_product", arguments=("q", "q", "m", "m", "omega")),
     )
 
 
@@ -145,6 +148,11 @@ def _score(pairing: str, note: str, transposed: bool = False) -> Claim:
             to(lm.einsum("ia,iab,ib->", query, t, key), "rotary_transpose_mul", "one rotation by the difference"),
         ],
         notes=[note, _HALF_SPLIT if pairing == "half_split" else _INTERLEAVED, _BLOCKS, _ANY],
+        numpy=NumericCheck(
+            "position_pairs.rotary_product",
+            arguments=("q", "k", *((-m, -n) if transposed else (m, n)), "omega"),
+            options={"half_split": pairing == "half_split"},
+        ),
     )
 
 
@@ -187,6 +195,7 @@ def rotary_half_split_permuted() -> Claim:
             "On queries and keys alike it keeps every score; queries in one pairing with keys in the other do not.",
             _BLOCKS,
         ],
+        numpy=NumericCheck("position_pairs.turned_columns", arguments=("x", "m", "omega")),
     )
 
 
@@ -205,4 +214,10 @@ def vjp_rotary() -> Claim:
             "x holds n vectors of h pairs, at the positions pos.",
             _ANY,
         ],
+        numpy=NumericCheck(
+            "position_pairs.turned_pairs",
+            primal="position_pairs.turned_pairs",
+            arguments=("g", -pos, "omega"),
+            primal_arguments=("x", "pos", "omega"),
+        ),
     )

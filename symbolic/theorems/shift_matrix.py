@@ -6,8 +6,10 @@ M_k is d × d with d = 2h; its rows are counted by pairs (i, a) and its columns 
 
 from __future__ import annotations
 
+import math
+
 from ..derivations.tactics import to, unfold
-from ..derivations.theorem import Claim, theorem
+from ..derivations.theorem import Claim, NumericCheck, theorem
 from ..language import vocabulary as lm
 from ..language.arrays import Array, ArrayLike, array, define
 from ..language.rearrangement import stack
@@ -73,7 +75,10 @@ def _blocks(coefficient: Array, other: Array, matrix: Array) -> Array:
 @theorem(topic=_TOPIC, title="A quarter turn of a pair, transposed", source=_VASWANI)
 def quarter_turn_transpose() -> Claim:
     j = quarter_turn()
-    return Claim(j.T, -j, letters="ab", by=[unfold(), to(-j, "fold", "this is −J")], notes=["J = [[0, 1], [−1, 0]]."])
+    return Claim(
+        j.T, -j, letters="ab", by=[unfold(), to(-j, "fold", "this is −J")], notes=["J = [[0, 1], [−1, 0]]."],
+        numpy=NumericCheck("position_pairs.turn", arguments=(math.pi / 2,)),
+    )
 
 
 @theorem(topic=_TOPIC, title="Two quarter turns of a pair", source=_VASWANI)
@@ -91,6 +96,7 @@ def quarter_turn_sq() -> Claim:
             to(-lm.eye(2), "collect", "the two places of the diagonal"),
         ],
         notes=["J = [[0, 1], [−1, 0]]."],
+        numpy=NumericCheck("position_pairs.turn", arguments=(math.pi,)),
     )
 
 
@@ -106,6 +112,7 @@ def quarter_turn_mul_transpose() -> Claim:
             to(lm.eye(2), "quarter_turn_sq", "square of J"),
         ],
         notes=["J = [[0, 1], [−1, 0]]."],
+        numpy=NumericCheck("position_pairs.turn", arguments=(0.0,)),
     )
 
 
@@ -126,6 +133,7 @@ def shift_matrix_mul_transpose() -> Claim:
             to(one, "sin_sq_add_cos_sq"),
         ],
         notes=[BLOCK_NOTE],
+        numpy=NumericCheck("position_pairs.shift_of_pairs", arguments=(0.0, "omega")),
     )
 
 
@@ -150,6 +158,7 @@ def shift_matrix_mul() -> Claim:
             to(both, "fold", "definition of R"),
         ],
         notes=["M, N and R are the shifts by k, by l and by k + l; so shifts commute.", BLOCK_NOTE],
+        numpy=NumericCheck("position_pairs.shift_of_pairs", arguments=(k + l, "omega")),
     )
 
 
@@ -168,4 +177,5 @@ def shift_matrix_neg() -> Claim:
             to(transposed(m), "fold", "definition of M"),
         ],
         notes=["M and M' are the shifts by k and by −k.", BLOCK_NOTE],
+        numpy=NumericCheck("position_pairs.shift_of_pairs", arguments=(-k, "omega")),
     )

@@ -102,6 +102,7 @@ def softmax_two_eq_sigmoid() -> Claim:
             to(lm.sigmoid(z[1] - z[0]), "fold", "definition of sigmoid"),
         ],
         notes=["Classes are counted from 0; class 1 is the positive one."],
+        numpy=NumericCheck("activations.sigmoid", arguments=(z[1] - z[0],)),
     )
 
 
@@ -129,7 +130,7 @@ def deriv_softmax_rows() -> Claim:
         by=[unfold(), differentiate(), contract(), fold()],
         letters="nimk",
         notes=["Softmax along the last axis, so rows do not mix: the factor δ_nm."],
-        numpy=NumericCheck(primal="softmax.softmax", arguments=("z",)),
+        numpy=NumericCheck("softmax.softmax_rows_jacobian", primal="softmax.softmax", arguments=("z",)),
     )
 
 
@@ -269,7 +270,10 @@ def deriv_log_softmax() -> Claim:
 @theorem(topic="softmax", title="Log-sum-exp of shifted logits", source=_BHH)
 def logsumexp_add_const() -> Claim:
     z, c = array("z", "K"), array("c", "")
-    return Claim(lm.logsumexp(z + c), lm.logsumexp(z) + c, by=[contract(), to(lm.logsumexp(z) + c, "log_mul_of_pos")])
+    return Claim(
+        lm.logsumexp(z + c), lm.logsumexp(z) + c, by=[contract(), to(lm.logsumexp(z) + c, "log_mul_of_pos")],
+        numpy=NumericCheck("softmax.logsumexp", arguments=(z + c,)),
+    )
 
 
 @theorem(topic="softmax", title="Log-sum-exp with the largest logit subtracted", source=_BHH)
@@ -303,7 +307,7 @@ def deriv_logsumexp_rows() -> Claim:
         lm.eye("N")[:, :, None] * lm.softmax(z)[:, None, :],
         letters="nmk",
         notes=["Log-sum-exp along the last axis, so rows do not mix: the factor δ_nm."],
-        numpy=NumericCheck(primal="softmax.logsumexp", arguments=("z",)),
+        numpy=NumericCheck("softmax.logsumexp_rows_gradient", primal="softmax.logsumexp", arguments=("z",)),
     )
 
 

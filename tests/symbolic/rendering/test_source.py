@@ -88,6 +88,8 @@ from lemmata.symbolic.rendering.source import SourceError, source_latex
             r"f(x, n) = \left\{ \begin{array}{ll} x \bmod n, & \mathrm{if} "
             r"\ \lnot n \\ x, & \mathrm{otherwise} \end{array} \right.",
         ),
+        # the imaginary unit
+        ("def f(x): return np.exp(1j*x) + 2j", r"f(x) = \exp\left(\mathrm{i} x\right) + 2 \mathrm{i}"),
         # names of several words
         (
             "def f(label_smoothing, d_model, dx_hat): return label_smoothing*d_model*dx_hat",
@@ -125,7 +127,6 @@ def test_shown(source: str, shown: str) -> None:
         ("def f(x):\n    return sum(x[i] for i in range(9) if i > 1)", "sum over anything but range"),
         ("def f(x):\n    return x << 2", "the operator LShift"),
         ("def f(x):\n    return 1e999*x", "the constant inf"),
-        ("def f(x):\n    return 2j*x", "the constant 2j"),
         ("@dec\ndef f(x):\n    return x", "a decorator"),
         ("def f(eps, epsilon):\n    return eps + epsilon", "written the same"),
         ("f = lambda x: x", "only a plain def"),

@@ -152,7 +152,7 @@ def test_numpy_check_names_functions_that_take_these_arguments(name: str) -> Non
         module, _, attribute = function.partition(".")
         found = getattr(import_module(f"lemmata.numeric.{module}"), attribute)
         signature(found).bind(*arguments, **options)
-        assert set(arguments) <= declared
+        assert {a for a in arguments if isinstance(a, str)} <= declared
 
 
 @every_system
@@ -166,7 +166,7 @@ def test_check_of_a_system_names_functions_that_take_these_arguments(name: str) 
         module, _, attribute = function.partition(".")
         found = getattr(import_module(f"lemmata.numeric.{module}"), attribute)
         signature(found).bind(*arguments, **options)
-        assert set(arguments) <= declared
+        assert {a for a in arguments if isinstance(a, str)} <= declared
 
 
 # ---------------------------------------------------------------------- theorems: proved
