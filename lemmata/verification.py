@@ -173,8 +173,8 @@ def _extremes(d: Derivation, check: NumericCheck, right: Callable[..., Any]) -> 
                 continue
             actual = call(right, d, point)
             if actual.shape != expected.shape:
-                return Evidence("extreme", False, f"numeric.{check.reference} has shape {expected.shape}, the generated "
-                                f"NumPy {actual.shape}", time.perf_counter() - began)
+                return Evidence("extreme", False, f"numeric.{check.reference} has shape {expected.shape}, the "
+                                f"generated NumPy {actual.shape}", time.perf_counter() - began)
             result = compare(actual, expected, rtol=1e-7, atol=1e-9)
             tried += 1
             if not result:

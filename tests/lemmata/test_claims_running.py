@@ -226,5 +226,6 @@ def test_a_dask_cluster_that_loses_a_worker_loses_no_claim() -> None:
         found = [next(rows)]
         os.kill(next(iter(pids.values())), signal.SIGKILL)
         found += rows
-        assert next(iter(pids.values())) not in client.run(os.getpid).values()
+        # the scheduler may not have noticed yet, and would ask the dead one too
+        assert next(iter(pids.values())) not in client.run(os.getpid, on_error="ignore").values()
     assert outcomes(found) == [(c["id"], "proved" if n % 2 else "refuted") for n, c in enumerate(claims)]
