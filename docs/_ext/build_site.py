@@ -26,7 +26,7 @@ def main() -> int:
     code = built(given.source, given.output, given.jobs)
     if code:
         return code
-    found = problems(given.output)
+    found = problems(given.output, given.jobs)
     for problem in found:
         print(f"site check: {problem}", file=sys.stderr)
     pages = len(list(given.output.rglob("*.html")))

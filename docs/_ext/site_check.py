@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -86,9 +87,15 @@ class _Page(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def problems(site: Path) -> list[str]:
-    """All that is wrong, each with the page; empty for a site in order."""
-    pages = {path.relative_to(site).as_posix(): _read(path) for path in sorted(site.rglob("*.html"))}
+def problems(site: Path, jobs: int = 1) -> list[str]:
+    """All that is wrong, each with the page; empty for a site in order. Pages are read by so many processes."""
+    paths = sorted(site.rglob("*.html"))
+    if jobs > 1:
+        with ProcessPoolExecutor(jobs) as readers:
+            read = list(readers.map(_read, paths, chunksize=8))
+    else:
+        read = [_read(path) for path in paths]
+    pages = {path.relative_to(site).as_posix(): page for path, page in zip(paths, read, strict=True)}
     found = [f"{name}: {words}" for name, page in pages.items() for words in _page(name, page, pages, site)]
     return [*found, *_stylesheets(site), *_theorems(site, pages)]
 

@@ -133,7 +133,7 @@ def deriv_cross_entropy_hard_label() -> Claim:
     return Claim(
         partial(-lm.log(_at_label(p, c)), z),
         p - lm.one_hot(c, "K"),
-        notes=[_BY_LOGITS, "δ_ck is row c of the identity: the one-hot vector e_c of the label."],
+        notes=[_BY_LOGITS, "δ_ci is entry i of row c of the identity: the one-hot vector e_c of the label."],
         numpy=_gradient_check("z", "c"),
     )
 
