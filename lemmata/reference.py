@@ -28,6 +28,7 @@ INDEX = "index.md"
 # that are made of these are found out.
 _NUMERIC_READS = {"real_array": 2, "number": 2, "class_axis": 3}
 _NUMERIC_CHECKS = ("same_shape", "require", "option")
+_NUMERIC_MESSAGES = ("function",)  # the parameter that names the caller in errors
 
 
 def page(name: str, seed: int) -> Row:
@@ -77,7 +78,8 @@ def witness(name: str) -> Row | None:
     module, _, function = written.rpartition(".")
     found = getattr(importlib.import_module(f"lemmata.numeric.{module}"), function)
     try:
-        latex = source_latex(found, reads=READS | _NUMERIC_READS, checks=_NUMERIC_CHECKS)
+        latex = source_latex(found, reads=READS | _NUMERIC_READS, checks=_NUMERIC_CHECKS,
+                             messages=_NUMERIC_MESSAGES)
     except SourceError:
         latex = ""
     return {"name": f"lemmata.numeric.{written}", "source": inspect.getsource(found).rstrip(), "latex": latex,

@@ -10,17 +10,19 @@ from collections.abc import Collection, Mapping
 from .source_reading import called, returns_early, several
 
 Places = int | tuple[int, ...]
+_KEEPING = ("float", "np.float64", "numpy.float64")
 
 
-def without_reading(tree: ast.FunctionDef, reads: Mapping[str, Places], checks: Collection[str]) -> None:
-    """Leave out, in place, the docstring, what can only raise, functions that return an argument of theirs, and the
-    function's own name where it is passed on for messages.
+def without_reading(tree: ast.FunctionDef, reads: Mapping[str, Places], checks: Collection[str],
+                    messages: Mapping[str, Collection[int]] | None = None) -> None:
+    """Leave out, in place, the docstring, what can only raise, functions that return an argument of theirs, and what
+    is passed on for messages alone: of which functions (`messages`) at which places.
 
     ``x = real_array("f", "z", z)`` with ``reads={"real_array": 2}`` lets z stand wherever x does.
     """
     body = [p for s in tree.body for p in _plain(s) if not _only_checks(p, checks)]
     own = [n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    substitute = _Substitute(reads, tree.name)
+    substitute = _Substitute(reads, messages or {})
     kept: list[ast.stmt] = []
     for statement in body:
         plain: ast.stmt | None = substitute.visit(statement)
@@ -102,9 +104,6 @@ def _is_unused_text(s: ast.stmt, used: set[str]) -> bool:
 def _read(s: ast.Assign, own: list[str], substitute: _Substitute) -> ast.stmt | None:
     """None where every target stands for an argument that has a name; the assignment as it is otherwise."""
     target, value = s.targets[0], s.value
-    if isinstance(target, ast.Name) and isinstance(value, ast.Constant) and value.value == substitute.own_name and (
-        own.count(target.id) == 1):
-        substitute.called_so.add(target.id)
     pairs: list[tuple[ast.expr, ast.expr]]
     if isinstance(target, ast.Name):
         pairs = [(target, value)] if substitute.has_read is value else []
@@ -125,10 +124,8 @@ def _read(s: ast.Assign, own: list[str], substitute: _Substitute) -> ast.stmt | 
 class _Substitute(ast.NodeTransformer):
     """Names and reading calls give way to the arguments that they stand for."""
 
-    def __init__(self, reads: Mapping[str, Places], own_name: str) -> None:
-        self.reads = reads
-        self.own_name = own_name
-        self.called_so: set[str] = set()  # names whose value is the function's own name
+    def __init__(self, reads: Mapping[str, Places], messages: Mapping[str, Collection[int]]) -> None:
+        self.reads, self.messages = reads, messages
         self.names: dict[str, str] = {}
         self.has_read: ast.expr | None = None  # the argument that the last call gave way to
 
@@ -139,21 +136,27 @@ class _Substitute(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        place = self.reads.get(called(node)[0] or "")
+        place = self._places(node)
         if isinstance(place, int) and place < len(node.args):
             self.has_read = node.args[place]
             return node.args[place]
         if not isinstance(place, tuple):
-            node.args = [a for a in node.args if not self._is_own_name(a)]
+            silent = self.messages.get(called(node)[0] or "", ())
+            node.args = [a for n, a in enumerate(node.args) if n not in silent]
         return node
 
-    def _is_own_name(self, e: ast.expr) -> bool:
-        return (isinstance(e, ast.Constant) and e.value == self.own_name) or (
-            isinstance(e, ast.Name) and e.id in self.called_so)
+    def _places(self, call: ast.Call) -> Places | None:
+        """NumPy's own are only meant where they keep the values: as dtype=int they do not."""
+        name, module = called(call)
+        if module in ("np", "numpy"):
+            keeps = len(call.args) == 1 and all(k.arg == "dtype" and ast.unparse(k.value) in _KEEPING
+                                                for k in call.keywords)
+            return self.reads.get(f"np.{name}") if keeps else None
+        return self.reads.get(name or "")
 
     def several(self, call: ast.Call) -> list[ast.expr]:
         """The arguments that a call with several results gives back, or none."""
-        places = self.reads.get(called(call)[0] or "")
+        places = self._places(call)
         if not isinstance(places, tuple) or any(p >= len(call.args) for p in places):
             return []
         return [call.args[p] for p in places]

@@ -59,6 +59,7 @@ class Reading:
         self.tree, self.place = tree, place
         self.scalars: set[str] = set()
         self.names: set[str] = set()
+        self.own: set[str] = set()  # parameters and what is assigned
         self.again: set[ast.Assign] = set()  # assignments to a name that has a value already
         nodes = list(ast.walk(tree))
         self.arrays = any(isinstance(n, ast.MatMult) for n in nodes) or any(
@@ -104,6 +105,8 @@ class Reading:
 
     def _names_are_told_apart(self, parameters: set[str]) -> None:
         spelled: dict[str, str] = {}
+        self.own = parameters | {n.id for n in ast.walk(self.tree)
+                                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         self.names = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)} | parameters
         for name in sorted(self.names):
             other = spelled.setdefault(written(name).latex, name)
@@ -143,7 +146,7 @@ class Reading:
     def called_name(self, name: str) -> str:
         """A function's name as one word, softmax_vjp; _softmax loses its mark unless softmax is something else here."""
         bare = name.strip("_") or name
-        shown = name if bare != name and bare in self.names else bare
+        shown = name if bare != name and (bare in self.names or name in self.own) else bare
         return (verbatim(shown) if "_" in shown else written(shown)).latex
 
     # ------------------------------------------------------------------ expressions

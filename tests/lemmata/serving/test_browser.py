@@ -83,11 +83,17 @@ def test_a_formula_is_typed_and_proved(opened: Opened) -> None:
     assert page.evaluate("document.activeElement.id") == "answer"
 
 
+def an_equation(page: Any, equation: str, shapes: str) -> None:
+    """Fills in what is to be proved."""
+    page.get_by_label("What is asked").select_option("prove")
+    page.get_by_label("Equation").fill(equation)
+    page.get_by_label("Shapes").fill(shapes)
+    page.get_by_label("Given").fill("")
+
+
 def test_a_title_is_as_it_was_typed(opened: Opened) -> None:
     page = opened.page
-    page.get_by_label("What is asked").select_option("prove")
-    page.get_by_label("Equation").fill("x**2 * y**2 == (x*y)**2")
-    page.get_by_label("Shapes").fill("x= y=")
+    an_equation(page, "x**2 * y**2 == (x*y)**2", "x= y=")
     page.get_by_label("Shapes").press("Control+Enter")
     expect(page.locator("#verdict")).to_contain_text("proved")
     expect(page.locator("#title")).to_contain_text("x**2 * y**2 == (x*y)**2")
@@ -118,10 +124,7 @@ def test_a_formula_that_cannot_be_typeset_stands_as_its_source(opened: Opened) -
 
 def test_a_false_identity_shows_the_counterexample(opened: Opened) -> None:
     page = opened.page
-    page.get_by_label("What is asked").select_option("prove")
-    page.get_by_label("Equation").fill("softmax(2*z) == softmax(z)")
-    page.get_by_label("Shapes").fill("z=K")
-    page.get_by_label("Given").fill("")
+    an_equation(page, "softmax(2*z) == softmax(z)", "z=K")
     page.keyboard.press("Control+Enter")  # the keyboard alone
     page.get_by_label("Given").press("Control+Enter")
     expect(page.locator("#verdict")).to_contain_text("refuted by a counterexample")

@@ -310,5 +310,34 @@ def test_a_helper_that_only_reads_is_found_out() -> None:
     assert source_latex(_measured) == (r"\mathrm{measured}(a, b) = a - \mathrm{halved}(b) \, \mathrm{once\_more}(b)")
 
 
-def test_its_own_name_is_for_messages() -> None:
-    assert source_latex("def f(x):\n    name = 'f'\n    return g(name, 'f', 'x', x)") == r'f(x) = g(\texttt{"x"}, x)'
+def _chosen(function: str, x: float) -> float:
+    return x / 2 if function else x
+
+
+def _named(x: float) -> float:
+    name = "_named"
+    return _chosen(name, x) * _chosen("_named", x)
+
+
+def test_what_is_for_messages_alone_is_left_out_where_it_is_said_to_be() -> None:
+    assert source_latex(_named, messages=("function",)) == (
+        r"\mathrm{named}(x) = \mathrm{chosen}(x) \, \mathrm{chosen}(x)")
+    assert r'\mathrm{chosen}(\texttt{"\_named"}, x)' in source_latex(_named)
+
+
+def _with_own(x: float, _alone: float) -> float:
+    return _alone(x)  # type: ignore[operator]
+
+
+def test_a_parameter_is_not_the_helper_of_its_name() -> None:
+    assert source_latex(_with_own) == r"\mathrm{with\_own}(x, \mathrm{\_alone}) = \mathrm{\_alone}(x)"
+
+
+@pytest.mark.parametrize(("code", "shown"), [
+    ("np.asarray(x)", "x"), ("np.array(x, dtype=float)", "x"), ("np.asarray(x, dtype=np.float64)", "x"),
+    ("np.asarray(x, dtype=int)", r"\mathrm{asarray}(x, \mathrm{dtype} = \mathrm{int})"),
+    ("np.asarray(x, int)", r"\mathrm{asarray}(x, \mathrm{int})"), ("asarray(x)", r"\mathrm{asarray}(x)"),
+    ("array(x)", r"\mathrm{array}(x)"),
+])
+def test_numpy_reads_an_array_where_its_values_stay(code: str, shown: str) -> None:
+    assert source_latex(f"def f(x): return {code}") == f"f(x) = {shown}"
